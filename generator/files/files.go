@@ -1,0 +1,34 @@
+// Package files reads and writes the user's tree: all of the generator that
+// touches the disk, beside running sqlc. A change is computed whole before its
+// first byte is written, unchanged files keep their modification time, and a
+// failed write is rolled back.
+package files
+
+// File is one file to be there, by path relative to the folder of idemgen.yaml.
+type File struct {
+	Path    string
+	Content []byte
+	// Once: written if absent, never changed or removed (migrations, init).
+	Once bool
+	// Foreign: emitted by another tool (sqlc); written if different, not in
+	// the lock.
+	Foreign bool
+}
+
+// Change is what reconciling would do, or did, to one path.
+type Change struct {
+	Path   string
+	Action Action
+	Old    []byte
+	New    []byte
+}
+
+// Action is what happens to a path.
+type Action string
+
+// The actions.
+const (
+	Write  Action = "write"  // made or changed
+	Keep   Action = "keep"   // as it should be
+	Remove Action = "remove" // emitted once, no longer wanted
+)

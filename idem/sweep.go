@@ -1,0 +1,4 @@
+package idem
+
+// Sweeper deletes expired keys.
+type Sweeper struct{}
