@@ -99,9 +99,12 @@ type Step struct {
 	Results  Results
 	Empty    Empty
 	Requires []Problem // one per boolean, in order
-	Statuses []int
-	Errors   []ErrorRule
-	Intent   *Intent
+	// RequireNames are the columns of Requires: what idem.refuse names, where
+	// one statement is the whole operation.
+	RequireNames []string
+	Statuses     []int
+	Errors       []ErrorRule
+	Intent       *Intent
 	// Writes are tables that the statement writes, schema-qualified: what an
 	// undeclared constraint violation is judged by.
 	Writes []string

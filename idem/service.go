@@ -3,9 +3,14 @@ package idem
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 
+	"github.com/idemgen/idemgen/gen"
+	"github.com/idemgen/idemgen/schema"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -51,33 +56,139 @@ type Options struct {
 
 // Service runs the operations of one Config over one pool. It is safe for
 // concurrent use.
-type Service struct{}
+type Service struct {
+	pool        *pgxpool.Pool
+	cfg         Config
+	caller      CallerFunc
+	callers     *decoder // of Config.Caller
+	operations  map[Name]*operation
+	flights     *flights
+	work        tally // requests in flight
+	logger      *slog.Logger
+	problemBase string
+	sweeper     Sweeper
+	named       bool // prepared statements may have names
+	tracer      pgx.QueryTracer
+}
 
 // New compiles cfg. It fails if something is missing: a pool, a caller
 // function, a query execution mode that can't be used safely.
 func New(pool *pgxpool.Pool, cfg Config, caller CallerFunc, opts Options) (*Service, error) {
-	return nil, errors.New("to be built")
+	if caller == nil {
+		return nil, errors.New("idem: there is no caller function: keys must belong to someone")
+	}
+	if cfg.Service == "" {
+		return nil, errors.New("idem: Config.Service is empty")
+	}
+	if cfg.Profile != ProfileIETF {
+		return nil, fmt.Errorf("idem: unknown profile %q", cfg.Profile)
+	}
+	if cfg.Scope >= len(cfg.Caller) {
+		return nil, fmt.Errorf("idem: the scope is field %d of %d of the caller", cfg.Scope, len(cfg.Caller))
+	}
+	s, err := newService(pool, cfg, opts)
+	if err != nil {
+		return nil, err
+	}
+	s.caller = caller
+	return s, s.compile()
+}
+
+// newService checks what every use of a pool needs.
+func newService(pool *pgxpool.Pool, cfg Config, opts Options) (*Service, error) {
+	if pool == nil {
+		return nil, errors.New("idem: there is no pool")
+	}
+	conn := pool.Config().ConnConfig
+	if conn.DefaultQueryExecMode == pgx.QueryExecModeDescribeExec {
+		return nil, errors.New("idem: QueryExecModeDescribeExec is not safe behind a pooler: " +
+			"a statement can be described on one server connection and run on another; use QueryExecModeExec")
+	}
+	s := &Service{
+		pool: pool, cfg: cfg, flights: newFlights(), logger: opts.Logger, problemBase: opts.ProblemBase,
+		sweeper: opts.Sweeper, tracer: conn.Tracer,
+		named: conn.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement,
+	}
+	if s.logger == nil {
+		s.logger = slog.Default()
+	}
+	if s.problemBase == "" {
+		s.problemBase = "urn:idemgen:problem:"
+	}
+	s.sweeper.Pool = pool
+	if s.sweeper.Logger == nil {
+		s.sweeper.Logger = s.logger
+	}
+	return s, nil
+}
+
+func (s *Service) compile() error {
+	callers, err := compileFields(&Operation{Name: "caller", Fields: s.cfg.callerFields()}, true)
+	if err != nil {
+		return fmt.Errorf("idem: caller: %w", err)
+	}
+	s.callers = callers
+	s.operations = make(map[Name]*operation, len(s.cfg.Operations))
+	for _, op := range s.cfg.Operations {
+		if _, twice := s.operations[op.Name]; twice {
+			return fmt.Errorf("idem: operation %s occurs twice", op.Name)
+		}
+		compiled, err := compileOperation(&s.cfg, op)
+		if err != nil {
+			return fmt.Errorf("idem: operation %s: %w", op.Name, err)
+		}
+		s.operations[op.Name] = compiled
+	}
+	return nil
+}
+
+// callerFields are Config.Caller, read as what CallerFunc returns.
+func (c *Config) callerFields() []Field {
+	fields := slices.Clone(c.Caller)
+	for i := range fields {
+		fields[i].From = FromCaller
+	}
+	return fields
 }
 
 // Operation returns an operation's description, nil if there is none.
-func (s *Service) Operation(name Name) *Operation { return nil }
+func (s *Service) Operation(name Name) *Operation {
+	if op := s.operations[name]; op != nil {
+		return op.Operation
+	}
+	return nil
+}
 
 // Handler returns the handler of an operation; path parameters come from
 // r.PathValue. It panics if the service has no such operation.
-func (s *Service) Handler(name Name) http.Handler { return nil }
-
-// Call runs an operation from Go, with the same claim, transaction and record
-// as over HTTP. Caller are the values of Config.Caller, in those of the
-// operation's fields (caller's apart). An *Error is the operation's own answer.
-func (s *Service) Call(ctx context.Context, name Name, caller []any, key string, in []any, out []OutputColumn) (Meta, error) {
-	return Meta{}, nil
+func (s *Service) Handler(name Name) http.Handler {
+	op := s.operations[name]
+	if op == nil {
+		panic(fmt.Sprintf("idem: the service has no operation %q", name))
+	}
+	return &handler{s, op}
 }
 
 // Run sweeps until ctx ends and work in flight is done.
-func (s *Service) Run(ctx context.Context) error { return nil }
+func (s *Service) Run(ctx context.Context) error {
+	err := s.sweeper.Run(ctx)
+	s.work.wait()
+	return err
+}
 
 // Ready fails if the runtime's tables are missing or of another version.
-func (s *Service) Ready(ctx context.Context) error { return nil }
+func (s *Service) Ready(ctx context.Context) error {
+	version, err := gen.New(s.pool).SchemaVersion(ctx)
+	switch code := sqlState(err); {
+	case code == "42883" || code == "3F000":
+		return errors.New("idem: the runtime's tables are missing: run the migrations")
+	case err != nil:
+		return fmt.Errorf("idem: %w", err)
+	case version != schema.Version:
+		return fmt.Errorf("idem: the runtime's tables have version %d, this program needs %d", version, schema.Version)
+	}
+	return nil
+}
 
 // Meta is what is known about an answer beside its body.
 type Meta struct {

@@ -10,8 +10,9 @@ type File struct {
 	Content []byte
 	// Once: written if absent, never changed or removed (migrations, init).
 	Once bool
-	// Foreign: emitted by another tool (sqlc); written if different, not in
-	// the lock.
+	// Foreign: emitted by sqlc, which the user may also run without idemgen:
+	// another content is no edit. Removed when no longer made, if it is as
+	// idemgen last wrote it.
 	Foreign bool
 }
 
@@ -19,8 +20,8 @@ type File struct {
 type Change struct {
 	Path   string
 	Action Action
-	Old    []byte
-	New    []byte
+	Old    []byte // what is there now, nil if nothing is
+	New    []byte // what will be there, nil if it is removed
 }
 
 // Action is what happens to a path.

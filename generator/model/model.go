@@ -15,7 +15,7 @@ type Service struct {
 	Package       string // Go package name of the emitted code
 	ModulePath    string // the user's module, for import paths
 	Profile       string // ietf
-	ScopeSource   Source // SourceCaller, or SourceNone for `scope: none`
+	ScopeSource   Source // SourceInput with an input FromCaller, or SourceNone for `scope: none`
 	Caller        []CallerField
 	Session       []SessionVar
 	JSON          JSONStyle
@@ -113,7 +113,7 @@ const (
 type Input struct {
 	From     InputFrom
 	Name     string // as clients write it, in the service's case: order_id, customer.name
-	GoName   string // field of the emitted input struct
+	GoName   string // field of the emitted input struct; dotted like Name: Customer.Name
 	Type     Type
 	Required bool
 	Nullable bool    // null is a value
@@ -240,8 +240,10 @@ type Intent struct {
 	Index       string // the constraint or index that holds it; the name to make if Missing
 	Missing     bool   // a migration must add it
 	Partitioned bool
-	ScopeIn     bool // Columns include the column that the scope is bound to
-	Pos         diag.Pos
+	// ScopeIn: the row that is there may be shown. Columns include the one that
+	// the scope is bound to, and a parameter feeds each of them.
+	ScopeIn bool
+	Pos     diag.Pos
 }
 
 // TableName is a table with its schema; Schema is "" where the SQL names none.

@@ -25,7 +25,8 @@ type Param struct {
 // Column is a column that a statement returns.
 type Column struct {
 	Name   string // as returned; dots nest: customer.name
-	GoName string // field of the emitted output struct
+	JSON   string // the member in a response: Name in the service's case, dots nest
+	GoName string // field of the emitted output struct; dotted like Name: Customer.Name
 	Type   Type
 	// Embed holds the columns of a sqlc.embed(t); the statement returns them
 	// flattened, in place, under their own names.

@@ -4,6 +4,8 @@
 package schema
 
 import (
+	pg "github.com/sqlc-dev/oliphant"
+
 	"github.com/idemgen/idemgen/generator/diag"
 	"github.com/idemgen/idemgen/generator/model"
 )
@@ -26,6 +28,9 @@ type Catalog struct {
 	Runtime int
 	// Numbering of the migration folder.
 	Numbering Numbering
+
+	path       []string // schemas that migrations put in search_path, beside public
+	composites []*Table // composite types
 }
 
 // Numbering is how a folder's migrations are numbered.
@@ -43,8 +48,11 @@ type Table struct {
 	Uniques     []*Unique
 	ForeignKeys []*ForeignKey
 	Checks      []*Check
+	Exclusions  []string // names of EXCLUDE constraints
 	Traits      model.TableTraits
 	Pos         diag.Pos
+
+	history history
 }
 
 // Column is a column of a table.
@@ -56,6 +64,9 @@ type Column struct {
 	Generated bool   // GENERATED ALWAYS (stored or identity): can't be written
 	Identity  bool
 	Pos       diag.Pos
+
+	ref         typeRef
+	defaultExpr *pg.Node
 }
 
 // Unique is a unique constraint or index.
@@ -66,6 +77,8 @@ type Unique struct {
 	NullsNotDistinct bool
 	Deferrable       bool
 	Constraint       bool // made by a constraint, not only an index
+
+	where *pg.Node
 }
 
 // ForeignKey is a foreign key.
@@ -85,6 +98,8 @@ type Check struct {
 	// Rules by column, if the whole expression is a conjunction of rules of
 	// one column each.
 	Rules map[string][]model.Check
+
+	expr *pg.Node
 }
 
 // Enum is an enumerated type.
@@ -99,6 +114,8 @@ type Domain struct {
 	Base    model.Type
 	NotNull bool
 	Checks  []*Check // Columns empty, Rules under ""
+
+	base typeRef
 }
 
 // Build reads migrations (goose, or plain SQL files) in numeric order, Up part

@@ -7,18 +7,27 @@ import (
 	"context"
 
 	"github.com/idemgen/idemgen/generator/diag"
+	"github.com/idemgen/idemgen/generator/files"
 	"github.com/idemgen/idemgen/generator/model"
 )
 
 // Entry is one pgx/v5 entry of one sqlc.yaml. Paths are relative to the folder
 // of idemgen.yaml, with slashes.
 type Entry struct {
-	ConfigFile string
-	Schema     []string // files or folders, in sqlc's order
-	Queries    []string
-	QueryFiles []string // the .sql files that Queries name, sorted
-	Package    model.GoPackage
-	Out        string
+	ConfigFile  string
+	Pos         diag.Pos // of the entry in the sqlc file
+	Schema      []string // files or folders, in sqlc's order
+	SchemaFiles []string // the .sql files that Schema names, in sqlc's order
+	Queries     []string
+	QueryFiles  []string // the .sql files that Queries name, sorted
+	Package     model.GoPackage
+	Out         string
+
+	raw  map[string]any // the entry as written
+	json string         // what its own gen.json writes, "" if it has none
+	// alias is the name that emitted code imports the package by, "" where its
+	// own name is unambiguous.
+	alias string
 }
 
 // Query is one query as sqlc reports it, with the Go types that it emitted.
@@ -55,16 +64,20 @@ type Column struct {
 type Output struct {
 	Entries []*Entry
 	Queries []*Query
+	Version string // sqlc's, as it says it: v1.31.1
 	// Files are what sqlc emitted, by path relative to the folder of
-	// idemgen.yaml; the caller reconciles them. Nil with NoSqlc.
+	// idemgen.yaml; the caller reconciles them. With NoSqlc: what is there.
 	Files map[string][]byte
 }
 
 // Options say how sqlc is found and run.
 type Options struct {
-	Dir     string   // the folder of idemgen.yaml
-	Configs []string // sqlc files, relative to Dir
-	Command []string // nil: the module's tool, PATH, `go run` of the pinned version
+	Tree    *files.Tree // the folder of idemgen.yaml
+	Configs []string    // sqlc files, relative to the tree
+	Command []string    // nil: the module's tool, PATH, `go run` of the pinned version
+	// Pending are migrations that will be written with this run: sqlc reads
+	// them as if they were there, so that a second run gives the same.
+	Pending []files.File
 	// NoSqlc reads the Go package on disk and the JSON that the entry's own
 	// `gen: json:` names, and starts no process.
 	NoSqlc bool
@@ -75,7 +88,8 @@ type Options struct {
 func Entries(opts Options, diags *diag.List) []*Entry { return readEntries(opts, diags) }
 
 // Run runs sqlc into a temporary folder and reads the result. Nothing in the
-// user's tree is written.
+// user's tree is written. Errors that sqlc reports are added to diags; the
+// error is for what kept it from running.
 func Run(ctx context.Context, opts Options, entries []*Entry, diags *diag.List) (*Output, error) {
 	return run(ctx, opts, entries, diags)
 }

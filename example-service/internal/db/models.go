@@ -78,6 +78,42 @@ type Customer struct {
 	UpdatedAt pgtype.Timestamptz
 }
 
+type IdemKey struct {
+	Scope       string
+	Digest      []byte
+	Operation   string
+	Key         string
+	Fingerprint []byte
+	Status      int16
+	Headers     []byte
+	Body        pgtype.Text
+	Attempt     int32
+	CreatedAt   pgtype.Timestamptz
+	ExpiresAt   pgtype.Timestamptz
+}
+
+type IdemOutbox struct {
+	Scope         string
+	ID            pgtype.UUID
+	Operation     string
+	Topic         string
+	Key           string
+	OrderKey      pgtype.Text
+	Headers       []byte
+	Payload       []byte
+	Status        string
+	Attempt       int32
+	DueAt         pgtype.Timestamptz
+	LeaseOwner    pgtype.Text
+	LeaseUntil    pgtype.Timestamptz
+	AnswerStatus  pgtype.Int2
+	AnswerHeaders []byte
+	AnswerBody    pgtype.Text
+	Reason        pgtype.Text
+	CreatedAt     pgtype.Timestamptz
+	ProcessedAt   pgtype.Timestamptz
+}
+
 type Order struct {
 	ID        pgtype.UUID
 	TenantID  string

@@ -19,24 +19,15 @@ WITH idem_lim AS MATERIALIZED (
 ),
 
 idem_prior AS MATERIALIZED (
+  -- The record. An expired one is answered as NULL: it is deleted, and this statement sent again.
   SELECT k.status, k.headers, k.body, k.fingerprint, k.expires_at <= clock_timestamp() AS stale
   FROM idem.keys k
   WHERE k.scope = $4 AND k.digest = $5
 ),
 
-idem_gone AS (
-  -- An expired record makes way; one that was renewed meanwhile stays.
-  DELETE FROM idem.keys k
-  WHERE k.scope = $4 AND k.digest = $5 AND k.expires_at <= clock_timestamp()
-    AND (SELECT v FROM idem_lim) IS NOT NULL AND EXISTS (SELECT FROM idem_prior p WHERE p.stale)
-  RETURNING 1
-),
-
 idem_gate AS MATERIALIZED (
-  -- The one decision of every write below. Counting makes the expired record go first.
-  SELECT NOT EXISTS (SELECT FROM idem_prior p WHERE NOT p.stale)
-    AND (SELECT v FROM idem_lim) IS NOT NULL
-    AND (SELECT count(*) FROM idem_gone) >= 0 AS open
+  -- The one decision of every write below.
+  SELECT NOT EXISTS (SELECT FROM idem_prior) AND (SELECT v FROM idem_lim) IS NOT NULL AS open
 ),
 
 idem_done (id, order_id, amount, status, created_at) AS (
@@ -56,8 +47,7 @@ idem_answer AS MATERIALIZED (
         d.order_id,
         d.amount,
         d.status,
-        coalesce(to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
-          || CASE WHEN d.created_at < '0001-01-01 00:00:00Z' THEN ' BC' ELSE '' END), d.created_at::text) AS created_at
+        idem.rfc3339(d.created_at) AS created_at
     ) AS idem_row) AS body
   FROM idem_done d
 ),
@@ -74,6 +64,5 @@ idem_recorded AS (
 SELECT false AS replayed, a.status, a.headers::text AS headers, a.body, NULL::bytea AS fingerprint
 FROM idem_answer a
 UNION ALL
-SELECT true, p.status, p.headers::text, p.body, p.fingerprint
-FROM idem_prior p
-WHERE NOT p.stale;
+SELECT CASE WHEN NOT p.stale THEN true END, p.status, p.headers::text, p.body, p.fingerprint
+FROM idem_prior p;

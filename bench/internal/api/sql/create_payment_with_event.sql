@@ -23,8 +23,7 @@ SELECT
       s.order_id,
       s.amount,
       s.status,
-      coalesce(to_char(s.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
-        || CASE WHEN s.created_at < '0001-01-01 00:00:00Z' THEN ' BC' ELSE '' END), s.created_at::text) AS created_at
+      idem.rfc3339(s.created_at) AS created_at
   ) AS idem_row) AS body,
   s.id::text AS id
 FROM idem_step s;

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.com/payments/internal/api"
+	"example.com/payments/internal/db"
+)
+
+type tenantKey struct{}
+
+// authenticate finds the tenant of the API key in `Authorization: Bearer KEY`.
+func authenticate(q *db.Queries) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			key, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+			if !ok {
+				unauthorized(w)
+				return
+			}
+			tenant, err := q.TenantOfKey(r.Context(), digest(key))
+			switch {
+			case errors.Is(err, pgx.ErrNoRows):
+				unauthorized(w)
+			case err != nil:
+				http.Error(w, "try again", http.StatusServiceUnavailable)
+			default:
+				next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), tenantKey{}, tenant)))
+			}
+		})
+	}
+}
+
+func unauthorized(w http.ResponseWriter) {
+	w.Header().Set("WWW-Authenticate", "Bearer")
+	http.Error(w, "an API key is needed: Authorization: Bearer KEY", http.StatusUnauthorized)
+}
+
+// callerOf tells idemgen's handlers who calls: keys belong to the tenant.
+func callerOf(r *http.Request) (api.Caller, error) {
+	tenant, ok := r.Context().Value(tenantKey{}).(string)
+	if !ok {
+		return api.Caller{}, errors.New("not authenticated")
+	}
+	return api.Caller{TenantID: tenant}, nil
+}
+
+func digest(key string) []byte {
+	sum := sha256.Sum256([]byte(key))
+	return sum[:]
+}
+
+// newAPIKey makes a key and stores its digest.
+func newAPIKey(ctx context.Context, q *db.Queries, tenant string) (string, error) {
+	key := rand.Text()
+	return key, q.AddAPIKey(ctx, db.AddAPIKeyParams{Digest: digest(key), TenantID: tenant})
+}

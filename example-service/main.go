@@ -1,0 +1,109 @@
+// Command example-service is a small payments service, the way a repository
+// that uses idemgen looks: migrations, annotated queries, one go:generate line.
+// What is in internal/ is generated.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"example.com/payments/internal/api"
+	"example.com/payments/internal/db"
+)
+
+//go:generate go run github.com/idemgen/idemgen/cmd/idemgen generate
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	if err := run(ctx, logger); err != nil {
+		logger.Error("the service stopped", "error", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, logger *slog.Logger) error {
+	url, stopServer, err := databaseURL(ctx, logger)
+	if err != nil {
+		return err
+	}
+	defer stopServer()
+	if err := migrate(ctx, url); err != nil {
+		return err
+	}
+	pool, err := pgxpool.New(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+
+	handler, svc, err := newHandler(ctx, pool, logger)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", address())
+	if err != nil {
+		return err
+	}
+	if err := greet(ctx, os.Stdout, db.New(pool), listener.Addr().String()); err != nil {
+		return err
+	}
+	return serve(ctx, handler, svc, listener)
+}
+
+// newHandler puts the emitted operations behind the service's own
+// authentication.
+func newHandler(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) (http.Handler, *api.Service, error) {
+	svc, err := api.New(pool, api.Options{Caller: callerOf, Logger: logger})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := svc.Ready(ctx); err != nil {
+		return nil, nil, err
+	}
+	r := chi.NewRouter()
+	r.Use(middleware.Recoverer)
+	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	if err := svc.Mount(r.With(authenticate(db.New(pool)))); err != nil {
+		return nil, nil, err
+	}
+	return r, svc, nil
+}
+
+// serve runs the server and the sweeper until ctx ends; requests in flight are
+// finished first.
+func serve(ctx context.Context, handler http.Handler, svc *api.Service, listener net.Listener) error {
+	swept := make(chan error, 1)
+	go func() { swept <- svc.Run(ctx) }()
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 35*time.Second)
+	defer cancel()
+	return errors.Join(server.Shutdown(closing), <-swept)
+}
+
+func address() string {
+	if a := os.Getenv("ADDR"); a != "" {
+		return a
+	}
+	return "127.0.0.1:8080"
+}

@@ -1,0 +1,163 @@
+package check
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/diag"
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// example checks @example against the request schema.
+func (b *builder) example() {
+	decl := b.d.words.Example
+	if decl == nil {
+		return
+	}
+	refuse := func(message, hint string) {
+		b.diags.Errorf(diag.ExampleForm, decl.Pos, "the example is refused: %s", message).Hint("%s", hint)
+	}
+	var value any
+	decoder := json.NewDecoder(strings.NewReader(decl.Value))
+	decoder.UseNumber()
+	var compact bytes.Buffer
+	if decoder.Decode(&value) != nil || json.Compact(&compact, []byte(decl.Value)) != nil {
+		return // refused when it was read
+	}
+	b.op.Example = compact.String()
+	if b.op.BodyWhole {
+		return
+	}
+	schema := b.bodySchema()
+	if len(schema.members) == 0 {
+		refuse("the operation takes no body", "remove it")
+		return
+	}
+	if problem := schema.check("", value); problem != "" {
+		refuse(problem, "make it a valid request: it is published and sent by the conformance kit")
+	}
+}
+
+// bodyNode is the request body as a tree.
+type bodyNode struct {
+	typ      model.Type
+	required bool
+	nullable bool
+	object   bool
+	members  map[string]*bodyNode
+}
+
+func (b *builder) bodySchema() *bodyNode {
+	root := &bodyNode{object: true, required: true, members: map[string]*bodyNode{}}
+	for _, in := range b.op.Inputs {
+		if in.From != model.FromBody {
+			continue
+		}
+		at := root
+		parts := strings.Split(in.Name, ".")
+		for _, part := range parts[:len(parts)-1] {
+			next := at.members[part]
+			if next == nil {
+				next = &bodyNode{object: true, members: map[string]*bodyNode{}}
+				at.members[part] = next
+			}
+			next.required = next.required || in.Required
+			at = next
+		}
+		at.members[parts[len(parts)-1]] = leaf(in.Type, in.Required, in.Nullable)
+	}
+	return root
+}
+
+func leaf(t model.Type, required, nullable bool) *bodyNode {
+	n := &bodyNode{typ: t, required: required, nullable: nullable}
+	if t.Kind == model.KindRecord {
+		n.object, n.members = true, map[string]*bodyNode{}
+		for _, m := range t.Members {
+			n.members[m.Name] = leaf(m.Type, m.Required, m.Type.Nullable)
+		}
+	}
+	return n
+}
+
+// check says what is wrong with a value, "" if nothing is.
+func (n *bodyNode) check(at string, value any) string {
+	if value == nil {
+		if n.nullable {
+			return ""
+		}
+		return cmpOr(at, "it") + " can't be null"
+	}
+	if !n.typ.List && !n.typ.Array {
+		return n.checkOne(at, value)
+	}
+	list, ok := value.([]any)
+	if !ok {
+		return at + " must be a list"
+	}
+	for i, v := range list {
+		if v == nil && n.typ.Array {
+			continue
+		}
+		if problem := n.checkOne(fmt.Sprintf("%s/%d", at, i), v); problem != "" {
+			return problem
+		}
+	}
+	return ""
+}
+
+func (n *bodyNode) checkOne(at string, value any) string {
+	if !n.object {
+		return checkScalar(at, n.typ, value)
+	}
+	object, ok := value.(map[string]any)
+	if !ok {
+		return cmpOr(at, "it") + " must be an object"
+	}
+	for _, name := range sortedKeys(object) {
+		if n.members[name] == nil {
+			return fmt.Sprintf("%s/%s is not a member", at, name)
+		}
+	}
+	for _, name := range sortedKeys(n.members) {
+		v, present := object[name]
+		if !present {
+			if n.members[name].required {
+				return fmt.Sprintf("%s/%s is missing", at, name)
+			}
+			continue
+		}
+		if problem := n.members[name].check(at+"/"+name, v); problem != "" {
+			return problem
+		}
+	}
+	return ""
+}
+
+func checkScalar(at string, t model.Type, value any) string {
+	var ok bool
+	want := "a string"
+	switch t.Kind {
+	case model.KindJSON:
+		return ""
+	case model.KindBool:
+		_, ok = value.(bool)
+		want = "true or false"
+	case model.KindInt2, model.KindInt4, model.KindInt8, model.KindNumeric, model.KindFloat4, model.KindFloat8:
+		_, number := value.(json.Number)
+		_, text := value.(string)
+		ok, want = number || text, "a number"
+	default:
+		_, ok = value.(string)
+	}
+	if !ok {
+		return at + " must be " + want
+	}
+	if text, isText := value.(string); isText && len(t.Enum) > 0 && !slices.Contains(t.Enum, text) {
+		return at + " must be one of " + strings.Join(t.Enum, ", ")
+	}
+	return ""
+}

@@ -1,0 +1,141 @@
+package check
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/idemgen/idemgen/generator/diag"
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/spec"
+)
+
+// profilePolicy are the defaults of profile ietf (semantics.md section 3).
+func profilePolicy() model.Policy {
+	return model.Policy{
+		Success: 24 * time.Hour, ClientError: 2 * time.Hour, Wait: 2 * time.Second, Timeout: 30 * time.Second,
+		MaxBody: 1 << 20, Isolation: "read committed", RecordBody: true,
+	}
+}
+
+// policy applies annotation or spec over defaults: over the profile.
+func (b *builder) policy() {
+	p := profilePolicy()
+	apply(&p, &b.in.Config.Defaults)
+	if b.d.words.Policy != nil {
+		apply(&p, b.d.words.Policy)
+	}
+	b.op.Policy = p
+	b.policyForm(p)
+}
+
+func apply(p *model.Policy, d *spec.Policy) {
+	assign(&p.Success, d.Success)
+	assign(&p.ClientError, d.ClientError)
+	assign(&p.ServerError, d.ServerError)
+	assign(&p.Timeout, d.Timeout)
+	assign(&p.MaxBody, d.MaxBody)
+	assign(&p.Isolation, d.Isolation)
+	if d.Inflight != nil {
+		p.Wait = d.Inflight.Wait
+	}
+	if d.Record != nil {
+		p.RecordBody = *d.Record != "none"
+	}
+}
+
+func assign[T any](into *T, from *T) {
+	if from != nil {
+		*into = *from
+	}
+}
+
+// set finds the nearest policy that sets a key.
+func (b *builder) set(has func(*spec.Policy) bool) *spec.Policy {
+	for _, d := range []*spec.Policy{b.d.words.Policy, &b.in.Config.Defaults} {
+		if d != nil && has(d) {
+			return d
+		}
+	}
+	return nil
+}
+
+// policyPos is where a key stands, or the nearest place to it.
+func (b *builder) policyPos(d *spec.Policy, key string) diag.Pos {
+	for _, p := range []*spec.Policy{d, b.d.words.Policy, &b.in.Config.Defaults} {
+		if p == nil {
+			continue
+		}
+		if pos, ok := p.At[key]; ok {
+			return pos
+		}
+		if !p.Pos.IsZero() {
+			return p.Pos
+		}
+	}
+	return b.op.Pos
+}
+
+// policyForm refuses durations that contradict each other. A definite answer
+// is kept for at least twice the timeout, so that a late first attempt finds it.
+func (b *builder) policyForm(p model.Policy) {
+	refuse := func(key string, d *spec.Policy, hint, message string, args ...any) {
+		b.diags.Errorf(diag.PolicyForm, b.policyPos(d, key), message, args...).Hint("%s", hint)
+	}
+	least := 2 * p.Timeout
+	if p.Success < least {
+		refuse("success", b.set(func(d *spec.Policy) bool { return d.Success != nil }), "keep it for "+least.String()+" or more, or lower timeout",
+			"success=%s is less than twice the timeout of %s", p.Success, p.Timeout)
+	}
+	if p.ClientError < least {
+		refuse("client_error", b.set(func(d *spec.Policy) bool { return d.ClientError != nil }), "keep it for "+least.String()+" or more, or lower timeout",
+			"client_error=%s is less than twice the timeout of %s", p.ClientError, p.Timeout)
+	}
+}
+
+// fingerprint resolves which inputs count, once all are known.
+func (b *builder) fingerprint() {
+	d := b.set(func(d *spec.Policy) bool { return d.Fingerprint != nil })
+	if d != nil {
+		b.fingerprintNames(d)
+	}
+	if b.op.Policy.NoPrint && b.op.Key.From != "none" && b.svc.ScopeSource.Kind == model.SourceNone {
+		b.diags.Errorf(diag.KeyRule, b.policyPos(d, "fingerprint"), "without a scope, only the fingerprint keeps clients apart").
+			Hint("remove fingerprint=none, or set a scope")
+	}
+}
+
+func (b *builder) fingerprintNames(d *spec.Policy) {
+	var named, others []string
+	for _, in := range b.op.Inputs {
+		if b.isScope(model.Source{Kind: model.SourceInput, Input: in}) {
+			continue
+		}
+		if slices.ContainsFunc(d.Fingerprint.Names, func(n spec.Name) bool { return covers(n.Value, in.Name) }) {
+			named = append(named, in.Name)
+		} else {
+			others = append(others, in.Name)
+		}
+	}
+	for _, n := range d.Fingerprint.Names {
+		all := append(slices.Clone(named), others...)
+		if d == b.d.words.Policy && !slices.ContainsFunc(all, func(name string) bool { return covers(n.Value, name) }) {
+			b.diags.Errorf(diag.PolicyForm, n.Pos, "the fingerprint names %s, which is not an input of %s", n.Value, b.op.Name).
+				Hint("%s", didYouMean(n.Value, all, "input"))
+		}
+	}
+	switch d.Fingerprint.Mode {
+	case "none":
+		b.op.Policy.NoPrint = true
+	case "only":
+		b.op.Policy.Fingerprint, b.op.Policy.NoPrint = named, len(named) == 0
+	case "except":
+		b.op.Policy.Fingerprint, b.op.Policy.NoPrint = others, len(others) == 0
+	}
+}
+
+// covers reports whether a declared name is the input's, or an object that
+// holds it.
+func covers(declared, input string) bool {
+	return input == declared || strings.HasPrefix(input, declared+".")
+}

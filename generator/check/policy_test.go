@@ -1,0 +1,116 @@
+package check
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/idemgen/idemgen/generator/config"
+	"github.com/idemgen/idemgen/generator/diag"
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/spec"
+)
+
+func TestPolicyPrecedence(t *testing.T) {
+	want := profilePolicy()
+	if got := (service{queries: createPayment}).operation(t).Policy; !reflect.DeepEqual(got, want) {
+		t.Errorf("profile: %+v", got)
+	}
+	hour, size := 48*time.Hour, int64(64)
+	defaults := func(c *config.Config) {
+		c.Defaults = spec.Policy{Success: &hour, MaxBody: &size, Inflight: &spec.Inflight{}}
+	}
+	want.Success, want.MaxBody, want.Wait = hour, size, 0
+	if got := (service{queries: createPayment, config: defaults}).operation(t).Policy; !reflect.DeepEqual(got, want) {
+		t.Errorf("defaults: %+v", got)
+	}
+	want.Success, want.Isolation, want.RecordBody, want.Timeout = 72*time.Hour, "serializable", false, time.Second
+	q := words(createPayment, "-- @policy success=72h isolation=serializable record=none timeout=1s")
+	if got := (service{queries: q, config: defaults}).operation(t).Policy; !reflect.DeepEqual(got, want) {
+		t.Errorf("annotation: %+v", got)
+	}
+}
+
+func TestPolicyContradictions(t *testing.T) {
+	service{queries: words(createPayment, "-- @policy success=50s")}.
+		refuses(t, want{diag.PolicyForm, "success=50s is less than twice the timeout of 30s", "1m0s or more", "success"})
+	service{queries: words(createPayment, "-- @policy timeout=90m")}.
+		refuses(t, want{diag.PolicyForm, "client_error=2h0m0s is less than twice", "lower timeout", "timeout"})
+}
+
+func TestFingerprint(t *testing.T) {
+	print := func(rule string) model.Policy {
+		return service{queries: words(createPayment, "-- @policy fingerprint="+rule)}.operation(t).Policy
+	}
+	if p := print("only(amount,order_id)"); p.NoPrint || !slices.Equal(p.Fingerprint, []string{"amount", "order_id"}) {
+		t.Errorf("only: %+v", p)
+	}
+	if p := print("except(amount)"); p.NoPrint || !slices.Equal(p.Fingerprint, []string{"currency", "order_id"}) {
+		t.Errorf("except: %+v", p)
+	}
+	if p := print("none"); !p.NoPrint {
+		t.Errorf("none: %+v", p)
+	}
+	if p := print("except(amount,currency,order_id)"); !p.NoPrint {
+		t.Errorf("nothing is left: %+v", p)
+	}
+	service{queries: words(createPayment, "-- @policy fingerprint=only(amuont)")}.
+		refuses(t, want{diag.PolicyForm, "the fingerprint names amuont", "did you mean amount?", "amuont"})
+	service{queries: update("-- @policy fingerprint=none"), config: func(c *config.Config) { c.Scope = spec.Source{Kind: spec.SourceNone} }}.
+		refuses(t, want{diag.KeyRule, "without a scope, only the fingerprint keeps clients apart", "set a scope", "fingerprint"})
+}
+
+func TestKeys(t *testing.T) {
+	op := service{queries: words(createPayment, `-- @key body.order_id prefix="order-"`)}.operation(t)
+	if op.Key.From != "source" || op.Key.Source.Input != inputNamed(t, op, "body.order_id") || !slices.Equal(op.Key.Prefix, []model.Part{{Text: "order-"}}) {
+		t.Errorf("got %+v", op.Key)
+	}
+	op = service{queries: words(createPayment, "-- @key body.request_id")}.operation(t)
+	if in := inputNamed(t, op, "body.request_id"); !in.Required || in.Type.Kind != model.KindText || in.Type.GoType.Expr != "string" {
+		t.Errorf("a key that no parameter takes is a text: %+v", in)
+	}
+	op = service{queries: words(createPayment, "-- @key caller.user")}.operation(t)
+	if in := inputNamed(t, op, "caller.user"); in.Type.GoType.Expr != "string" {
+		t.Errorf("got %+v", in)
+	}
+	op = service{queries: `-- name: Op :exec
+-- @http POST /x/{account}
+-- @key body.ref prefix="acc-{account}-"
+UPDATE payments SET note = @note;
+`}.operation(t)
+	inputNamed(t, op, "path.account")
+	if op = (service{queries: words(createPayment, "-- @key header optional")}).operation(t); op.Key.Required {
+		t.Errorf("got %+v", op.Key)
+	}
+	op = service{queries: words(createPayment, "-- @intent payments (tenant_id, order_id)", "-- @key intent")}.operation(t)
+	if op.Key.From != "intent" {
+		t.Errorf("got %+v", op.Key)
+	}
+}
+
+func TestKeyErrors(t *testing.T) {
+	for _, c := range []struct {
+		name, query string
+		want        want
+	}{
+		{"intent without one", words(createPayment, "-- @key intent"), want{diag.KeyRule, "@key intent needs an @intent", "add @intent", "intent"}},
+		{"intent that is made", words(createPayment, "-- @intent payments (tenant_id, order_id)", "-- @key intent", "-- @bind order_id uuid7"),
+			want{diag.KeyRule, "the intent's column order_id comes from uuid7", "another key", "intent"}},
+		{"intent that is computed", "-- name: Op :exec\n-- @http POST /x\n-- @intent payments (tenant_id, order_id)\n-- @key intent\n" +
+			"INSERT INTO payments (tenant_id, order_id, amount, currency) VALUES (@tenant_id, lower(@order_id::text), 1, 'EUR');\n",
+			want{diag.KeyRule, "the intent's column order_id is not a parameter", "@order_id", "intent"}},
+		{"a read", "-- name: Op :one\n-- @http GET /x/{id}\n-- @key header\nSELECT id FROM payments WHERE id = @id;\n",
+			want{diag.KeyRule, "a GET runs nothing twice", "remove @key", "header"}},
+		{"optional member", "-- name: Op :exec\n-- @http POST /x\n-- @key body.note\nUPDATE payments SET note = @note;\n",
+			want{diag.KeyRule, "body.note may be missing", "NOT NULL", "body.note"}},
+		{"document", "-- name: Op :exec\n-- @http POST /x\n-- @key body.doc\nUPDATE payments SET meta = @doc::jsonb;\n",
+			want{diag.KeyRule, "body.doc is jsonb, which can't be a key", "single value", "body.doc"}},
+		{"bound but absent", "-- name: Op :exec\n-- @http POST /x\n-- @key none\n-- @bind note key\nUPDATE payments SET note = @note;\n",
+			want{diag.KeyRule, "Op has no key to bind", "@key header", "key"}},
+		{"prefix", words(createPayment, `-- @key body.order_id prefix="{account}"`),
+			want{diag.KeyRule, "the prefix names {account}", "no path parameter", "body.order_id"}},
+	} {
+		t.Run(c.name, func(t *testing.T) { service{queries: c.query}.refuses(t, c.want) })
+	}
+}

@@ -1,0 +1,192 @@
+package config
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/idemgen/idemgen/generator/diag"
+	"github.com/idemgen/idemgen/generator/spec"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// TestRefused reads every file of testdata; its golden holds what was said, with carets.
+func TestRefused(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files (%v)", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var diags diag.List
+			Parse(filepath.Base(file), text, "example.com/payments", &diags)
+			if !diags.HasErrors() {
+				t.Fatal("accepted")
+			}
+			var out strings.Builder
+			source := func(string) (string, bool) { return string(text), true }
+			if err := diag.Render(&out, diags.Sorted(), source, diag.RenderOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			compare(t, strings.TrimSuffix(file, ".yaml")+".golden", out.String())
+		})
+	}
+}
+
+func compare(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; run go test ./generator/config -update and look at the diff\ngot:\n%s", path, got)
+	}
+}
+
+func parseGood(t *testing.T, text, module string) *Config {
+	t.Helper()
+	var diags diag.List
+	cfg := Parse("idemgen.yaml", []byte(text), module, &diags)
+	if ds := diags.Sorted(); len(ds) > 0 {
+		t.Fatalf("diagnostics: %v", ds)
+	}
+	return cfg
+}
+
+const minimal = "version: 1\nmigrations: db/migrations\nout: internal/api\nscope: caller.tenant_id\n"
+
+func TestDefaults(t *testing.T) {
+	cfg := parseGood(t, minimal, "example.com/team/payments/v2")
+	d := cfg.Defaults
+	for name, ok := range map[string]bool{
+		"service":        cfg.Service == "payments",
+		"sqlc":           len(cfg.Sqlc) == 1 && cfg.Sqlc[0] == "sqlc.yaml" && cfg.SqlcCommand == nil,
+		"package":        cfg.Package == "api",
+		"profile":        cfg.Profile == "ietf",
+		"scope":          cfg.Scope.Kind == spec.SourceCaller && cfg.Scope.Path[0] == "tenant_id",
+		"scope position": cfg.Scope.Pos == diag.Pos{File: "idemgen.yaml", Line: 4, Col: 8, Width: 16},
+		"json":           cfg.JSON == JSON{Case: "snake", Bigint: "number", Many: "items"},
+		"unknown_fields": cfg.UnknownFields == "reject",
+		"success":        *d.Success == 24*time.Hour,
+		"client_error":   *d.ClientError == 2*time.Hour,
+		"server_error":   *d.ServerError == 0,
+		"inflight":       d.Inflight.Wait == 2*time.Second,
+		"fingerprint":    d.Fingerprint.Mode == "all",
+		"isolation":      *d.Isolation == "read committed",
+		"timeout":        *d.Timeout == 30*time.Second,
+		"max_body":       *d.MaxBody == 1<<20,
+		"record":         *d.Record == "full",
+		"force_retry":    !*d.ForceRetry,
+		"POST":           cfg.DefaultKeys["POST"].From == "header" && cfg.DefaultKeys["POST"].Required == nil,
+		"PUT":            !*cfg.DefaultKeys["PUT"].Required,
+		"GET":            cfg.DefaultKeys["GET"].From == "none",
+		"position":       cfg.Pos["out"] == diag.Pos{File: "idemgen.yaml", Line: 3, Col: 1, Width: 3},
+	} {
+		if !ok {
+			t.Errorf("%s: %+v", name, cfg)
+		}
+	}
+}
+
+func TestEveryKey(t *testing.T) {
+	cfg := parseGood(t, `# yaml-language-server: $schema=idemgen.schema.json
+version: 1
+service: stock-keeper
+sqlc: {files: [a/sqlc.yaml, b/sqlc.yaml], command: [go, tool, sqlc]}
+migrations: ../shared/migrations/
+specs: ["endpoints/*.yaml", more.yaml]
+package: handlers
+out: ./internal/api
+profile: ietf
+scope: none
+bind: &b {tenant_id: caller.tenant_id, at: now, amount: body.amount min=1}
+session: {app.tenant_id: caller.tenant_id, app.role: "'web'", app.scope: scope}
+json: {case: camel, bigint: string, one: data, many: rows}
+unknown_fields: ignore
+defaults:
+  key: {POST: header optional, PUT: none, DELETE: body.request_id prefix="x-"}
+  success: 30d
+  client_error: 1h30m
+  server_error: 5m
+  inflight: reject
+  fingerprint: none
+  isolation: repeatable read
+  timeout: 500ms
+  max_body: 64KiB
+  record: none
+  force_retry: off
+`, "")
+	d := cfg.Defaults
+	for name, ok := range map[string]bool{
+		"service":    cfg.Service == "stock-keeper",
+		"sqlc":       strings.Join(cfg.Sqlc, " ") == "a/sqlc.yaml b/sqlc.yaml" && strings.Join(cfg.SqlcCommand, " ") == "go tool sqlc",
+		"migrations": cfg.Migrations == "../shared/migrations",
+		"specs":      strings.Join(cfg.Specs, " ") == "endpoints/*.yaml more.yaml",
+		"package":    cfg.Package == "handlers" && cfg.Out == "internal/api",
+		"scope":      cfg.Scope.Kind == spec.SourceNone,
+		"bind":       len(cfg.Bind) == 3 && cfg.Bind[1].Source.Kind == spec.SourceNow && cfg.Bind[2].Min.Value == "1",
+		"session":    len(cfg.Session) == 3 && cfg.Session[0].Name.Value == "app.tenant_id" && cfg.Session[1].Source.Text == "web",
+		"json":       cfg.JSON == JSON{Case: "camel", Bigint: "string", One: "data", Many: "rows"},
+		"unknown":    cfg.UnknownFields == "ignore",
+		"POST":       !*cfg.DefaultKeys["POST"].Required,
+		"PUT":        cfg.DefaultKeys["PUT"].From == "none",
+		"PATCH":      cfg.DefaultKeys["PATCH"].From == "header",
+		"DELETE":     cfg.DefaultKeys["DELETE"].From == "source" && cfg.DefaultKeys["DELETE"].Prefix == "x-",
+		"kept":       *d.Success == 720*time.Hour && *d.ClientError == 90*time.Minute && *d.ServerError == 5*time.Minute,
+		"rest": d.Inflight.Wait == 0 && d.Fingerprint.Mode == "none" && *d.Isolation == "repeatable read" &&
+			*d.Timeout == 500*time.Millisecond && *d.MaxBody == 64<<10 && *d.Record == "none" && !*d.ForceRetry,
+	} {
+		if !ok {
+			t.Errorf("%s: %+v", name, cfg)
+		}
+	}
+}
+
+func TestDefaultService(t *testing.T) {
+	for module, want := range map[string]string{
+		"example.com/payments": "payments", "example.com/payments/v3": "payments", "payments": "payments", "v2": "v2",
+		"gopkg.in/stock.v2": "stock", "example.com/My_Shop": "my_shop", "example.com/a.b": "a-b", "example.com/9lives": "lives", "": "", "example.com/9": "",
+	} {
+		if got := defaultService(module); got != want {
+			t.Errorf("%q: %q, want %q", module, got, want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, pattern := range []string{"testdata/*.yaml"} {
+		files, _ := filepath.Glob(pattern)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(text)
+		}
+	}
+	f.Add([]byte(minimal))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var diags diag.List
+		Parse("idemgen.yaml", text, "m", &diags)
+		lines := strings.Split(string(text), "\n")
+		for _, d := range diags.Sorted() {
+			if d.Pos.Line < 1 || d.Pos.Line > len(lines) || d.Pos.Col < 1 || d.Pos.Col-1+d.Pos.Width > len(lines[d.Pos.Line-1]) && d.Pos.Width > 1 {
+				t.Fatalf("outside the file: %+v", d)
+			}
+		}
+	})
+}

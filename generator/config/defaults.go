@@ -1,0 +1,144 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/idemgen/idemgen/generator/diag"
+	"github.com/idemgen/idemgen/generator/spec"
+	"github.com/idemgen/idemgen/generator/yamltree"
+)
+
+// defaults sets what holds where the file says nothing: profile ietf.
+func (r *reader) defaults() {
+	r.cfg.Sqlc = []string{"sqlc.yaml"}
+	r.cfg.Profile = "ietf"
+	r.cfg.JSON = JSON{Case: "snake", Bigint: "number", Many: "items"}
+	r.cfg.UnknownFields = "reject"
+	r.cfg.Defaults = spec.Policy{
+		Success:     ptr(24 * time.Hour),
+		ClientError: ptr(2 * time.Hour),
+		ServerError: ptr(time.Duration(0)),
+		Inflight:    &spec.Inflight{Wait: 2 * time.Second},
+		Fingerprint: &spec.Fingerprint{Mode: "all"},
+		Isolation:   ptr("read committed"),
+		Timeout:     ptr(30 * time.Second),
+		MaxBody:     ptr(int64(1 << 20)),
+		Record:      ptr("full"),
+		ForceRetry:  ptr(false),
+		At:          map[string]diag.Pos{},
+	}
+	optional := func() spec.Key { return spec.Key{From: "header", Required: ptr(false)} }
+	r.cfg.DefaultKeys = map[string]spec.Key{
+		"POST": {From: "header"}, "PATCH": {From: "header"},
+		"PUT": optional(), "DELETE": optional(),
+		"GET": {From: "none"}, "HEAD": {From: "none"},
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// policy reads `defaults:`: key rules by method, and the keys of a policy.
+func (r *reader) policy(e yamltree.Entry) {
+	entries, ok := r.mapping(e, "defaults: {timeout: 30s}")
+	if !ok {
+		return
+	}
+	entries = yamltree.Unknown(entries, defaultKeys(), "`defaults:`", r.diags)
+	if i := slices.IndexFunc(entries, func(k yamltree.Entry) bool { return k.Key.Value == "key" }); i >= 0 {
+		r.keyRules(entries[i])
+		entries = slices.Delete(entries, i, i+1)
+	}
+	r.overlay(spec.ReadPolicy(e.Key.Pos, entries, true, r.diags))
+}
+
+func defaultKeys() []string { return append([]string{"key"}, spec.PolicyKeys()...) }
+
+// overlay puts what the file says over what the profile says.
+func (r *reader) overlay(p *spec.Policy) {
+	d := &r.cfg.Defaults
+	d.Pos, d.At = p.Pos, p.At
+	over(&d.Success, p.Success)
+	over(&d.ClientError, p.ClientError)
+	over(&d.ServerError, p.ServerError)
+	over(&d.Inflight, p.Inflight)
+	over(&d.Fingerprint, p.Fingerprint)
+	over(&d.Isolation, p.Isolation)
+	over(&d.Timeout, p.Timeout)
+	over(&d.MaxBody, p.MaxBody)
+	over(&d.Record, p.Record)
+	over(&d.ForceRetry, p.ForceRetry)
+}
+
+func over[T any](target **T, value *T) {
+	if value != nil {
+		*target = value
+	}
+}
+
+// keyRules reads `key: {POST: header, …}`.
+func (r *reader) keyRules(e yamltree.Entry) {
+	entries, ok := r.mapping(e, "key: {POST: header}")
+	if !ok {
+		return
+	}
+	for _, k := range entries {
+		method := k.Key.Value
+		if !slices.Contains(spec.Methods(), method) {
+			hint := "methods are " + strings.Join(spec.Methods(), ", ")
+			if near := diag.Nearest(method, spec.Methods()); near != "" {
+				hint = "did you mean " + near + "?"
+			}
+			r.bad(k.Key.Pos, hint, "%q is not a method that an operation can have", method)
+			continue
+		}
+		s, ok := r.text(k)
+		if !ok {
+			continue
+		}
+		if key := spec.ReadKey(s, r.diags); key != nil {
+			r.cfg.DefaultKeys[method] = *key
+		}
+	}
+}
+
+func jsonKeys() []string { return []string{"case", "bigint", "one", "many"} }
+
+// json reads how JSON looks.
+func (r *reader) json(e yamltree.Entry) {
+	entries, ok := r.mapping(e, "json: {case: snake}")
+	if !ok {
+		return
+	}
+	for _, k := range yamltree.Unknown(entries, jsonKeys(), "`json:`", r.diags) {
+		switch k.Key.Value {
+		case "case":
+			r.oneOf(k, &r.cfg.JSON.Case, "snake", "camel")
+		case "bigint":
+			r.oneOf(k, &r.cfg.JSON.Bigint, "number", "string")
+		case "one":
+			r.member(k, &r.cfg.JSON.One, true)
+		case "many":
+			r.member(k, &r.cfg.JSON.Many, false)
+		}
+	}
+}
+
+// member reads the name of a JSON member.
+func (r *reader) member(e yamltree.Entry, target *string, empty bool) {
+	s, ok := r.text(e)
+	switch {
+	case !ok:
+	case s.Value == "" && !empty:
+		r.bad(e.Key.Pos, "write "+e.Key.Value+": items", "a list stands in a member of an object, so that members can be added later")
+	case s.Value != "" && strings.ContainsFunc(s.Value, notMember):
+		r.bad(s.Pos, "use letters, digits and _", "%q can't be the name of a member", s.Value)
+	default:
+		*target = s.Value
+	}
+}
+
+func notMember(c rune) bool {
+	return c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
+}

@@ -1,0 +1,61 @@
+package diag
+
+// explainOperations explains what can be wrong with routes, keys and inputs.
+func explainOperations() []Explanation {
+	return []Explanation{
+		{
+			Code: BindUnknown, Title: "a source that does not exist",
+			Meaning: "A source is body.NAME, body, path.NAME, query.NAME, header.NAME, caller.NAME, scope, key, has(body.NAME), now, uuid4, uuid7 or 'literal'; in a spec's steps also STEP.COLUMN and item.NAME. The parameter or the path parameter that is named must exist.",
+			Wrong:   "-- @bind tenant_id callr.tenant_id",
+			Right:   "-- @bind tenant_id caller.tenant_id",
+		},
+		{
+			Code: BindType, Title: "a source that does not fit its parameter",
+			Meaning: "The type of the source differs from the parameter's, one source feeds parameters of different types, or min, max or default is not a value of the type.",
+			Wrong:   "-- @bind amount body.amount min=one",
+			Right:   "-- @bind amount body.amount min=1",
+		},
+		{
+			Code: RouteConflict, Title: "two operations on one route, or with one name",
+			Meaning: "Method and path, names of path parameters apart, must be unique in a service; so must operation names.",
+			Wrong:   "-- @http GET /v1/payments/{id}\n-- … and on another query: @http GET /v1/payments/{payment_id}",
+			Right:   "-- @http GET /v1/payments/{id}\n-- … and on the other: @http GET /v1/payments/by-order/{order_id}",
+		},
+		{
+			Code: RouteForm, Title: "a method, path or status that can't be",
+			Meaning: "Methods are GET, HEAD, POST, PUT, PATCH and DELETE, in capitals. A path begins with / and holds {name} for parameters; the SQL type decides what they accept, so patterns inside the braces and * are refused. The status is that of a success: 2xx, or a redirect.",
+			Wrong:   "-- @http post v1/payments 404",
+			Right:   "-- @http POST /v1/payments 201",
+		},
+		{
+			Code: KeyRule, Title: "a key rule that can't work here",
+			Meaning: "A key must come from the request and be the same at every try. now and uuid4 differ each time, a literal never does. @key intent needs an @intent, and a prefix may hold only names of path parameters.",
+			Wrong:   "-- @key uuid7",
+			Right:   "-- @key header",
+		},
+		{
+			Code: IntentColumns, Title: "an intent whose columns can't hold it",
+			Meaning: "The columns of an intent must exist, be NOT NULL (nulls are never equal, so they would let a second row in), and be written by the statement.",
+			Wrong:   "-- @intent payments (tenant_id, note)     -- note may be null",
+			Right:   "-- @intent payments (tenant_id, order_id)",
+		},
+		{
+			Code: IntentReturn, Title: "`return` without the scope column",
+			Meaning: "With `return` the existing row is the answer. Unless the intent includes the column bound to the scope, that row could be another tenant's.",
+			Wrong:   "-- @intent payments (order_id) return",
+			Right:   "-- @intent payments (tenant_id, order_id) return",
+		},
+		{
+			Code: StepOrder, Title: "a step that uses a later or unknown one",
+			Meaning: "A step can bind columns of the steps above it, and a response names steps of its own endpoint. Steps that use the same query twice need `as:`.",
+			Wrong:   "steps:\n  - query: InsertLine\n    bind: {order_id: InsertOrder.id}\n  - query: InsertOrder",
+			Right:   "steps:\n  - query: InsertOrder\n  - query: InsertLine\n    bind: {order_id: InsertOrder.id}",
+		},
+		{
+			Code: ScopeMissing, Title: "no scope",
+			Meaning: "Every key belongs to one principal: without a scope, one client could read or block another's keys. Name the field of the caller that says whose the request is. `scope: none` is for anonymous services and must be spelled out.",
+			Wrong:   "version: 1\nout: internal/api",
+			Right:   "version: 1\nout: internal/api\nscope: caller.tenant_id",
+		},
+	}
+}

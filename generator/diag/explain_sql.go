@@ -1,0 +1,61 @@
+package diag
+
+// explainSQL explains what can be wrong with migrations and queries.
+func explainSQL() []Explanation {
+	return []Explanation{
+		{
+			Code: MigrationForm, Title: "a migration that can't be read",
+			Meaning: "idemgen reads the Up part of every goose migration, to know tables, constraints and indexes. A file without a number, without `-- +goose Up`, or with SQL that PostgreSQL's grammar refuses can't be read. Types and tables made inside a DO block are not seen: make them with plain statements.",
+			Wrong:   "DO $$ BEGIN CREATE TYPE payment_status AS ENUM ('new'); END $$;",
+			Right:   "CREATE TYPE payment_status AS ENUM ('new');",
+		},
+		{
+			Code: MigrationOrder, Title: "goose and sqlc would read the migrations in different orders",
+			Meaning: "goose applies migrations by number, sqlc reads them by file name. With 9_x.sql and 10_y.sql the two differ. Give the numbers the same width.",
+			Wrong:   "9_accounts.sql, 10_payments.sql",
+			Right:   "00009_accounts.sql, 00010_payments.sql",
+		},
+		{
+			Code: CatalogUnknown, Title: "a table, column or type that no migration makes",
+			Meaning: "A statement or an annotation names something that is not in the schema as the migrations leave it.",
+			Wrong:   "-- @intent payment (tenant_id, order_id)",
+			Right:   "-- @intent payments (tenant_id, order_id)",
+		},
+		{
+			Code: QuerySyntax, Title: "SQL that PostgreSQL refuses",
+			Meaning: "The text is not valid SQL: an unclosed string, comment or dollar quote, a missing semicolon at the end, or a syntax error.",
+			Wrong:   "SELECT 'it's gone';",
+			Right:   "SELECT 'it''s gone';",
+		},
+		{
+			Code: QueryCorrupt, Title: "SQL that sqlc would change silently",
+			Meaning: "sqlc removes every line that begins with -- or #, also inside a string, and every line that begins with /* and ends with */, with all that stands between. It takes `=@x` for an operator `=@`. The statement would compile and do something else.",
+			Wrong:   "SELECT meta\n#>> '{a}' FROM t WHERE id =@id;",
+			Right:   "SELECT meta #>> '{a}'\nFROM t WHERE id = @id;",
+		},
+		{
+			Code: QueryUnsupport, Title: "SQL that can't become an operation",
+			Meaning: "MERGE, sqlc.slice, parameters without a name, and values whose Go type is interface{} have no safe form here.",
+			Wrong:   "SELECT id FROM payments WHERE id IN (sqlc.slice('ids'));",
+			Right:   "SELECT id FROM payments WHERE id = ANY(@ids::bigint[]);",
+		},
+		{
+			Code: NameCollision, Title: "names that meet",
+			Meaning: "Two names become the same Go name, or a name is reserved: tables, CTEs and columns that begin with idem_, and query names like Ctx, String, Type, WithTx.",
+			Wrong:   "WITH idem_done AS (SELECT 1) SELECT * FROM idem_done;",
+			Right:   "WITH finished AS (SELECT 1) SELECT * FROM finished;",
+		},
+		{
+			Code: TypeUnsupported, Title: "a type without a JSON form",
+			Meaning: "Only the types of the table `SQL to JSON` can stand in a request or a response. Cast the value, leave the column out, or bind the parameter to something the service makes.",
+			Wrong:   "SELECT id, location FROM shops;          -- location is a point",
+			Right:   "SELECT id, location::text AS location FROM shops;",
+		},
+		{
+			Code: NullabilityRisk, Title: "a column that may be null though sqlc says it is not",
+			Meaning: "sqlc takes columns of a sub-select under LEFT JOIN for NOT NULL. The first null would be an error at run time. Say what you mean.",
+			Wrong:   "SELECT a.id, t.total FROM a LEFT JOIN (SELECT …) t ON true;",
+			Right:   "SELECT a.id, coalesce(t.total, 0)::bigint AS total FROM a LEFT JOIN (SELECT …) t ON true;",
+		},
+	}
+}

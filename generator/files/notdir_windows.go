@@ -1,0 +1,6 @@
+package files
+
+import "io/fs"
+
+// errNotDir is what reading below a file gives.
+var errNotDir = fs.ErrNotExist

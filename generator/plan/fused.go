@@ -1,0 +1,80 @@
+package plan
+
+import "strings"
+
+// fused is the section "keyed" where claim, business SQL, answer and record
+// are one statement.
+func (p *planner) fused(u *unit) Statement {
+	ps := u.userParams()
+	scope, digest, key, print := ps.runtime(ArgScope), ps.runtime(ArgDigest), ps.runtime(ArgKey), ps.runtime(ArgFingerprint)
+	a := answer{u: u, r: p.renderer()}
+	if u.takesEmpty() {
+		a.empty = ps.runtime(ArgEmpty)
+	}
+	user := u.userCTE("idem_done", u.gated()...)
+	var ctes []cte
+	if p.op.Policy.Wait > 0 {
+		ctes = append(ctes, waitLimit(p.op.Policy.Wait))
+	}
+	ctes = append(ctes, priorCTE(scope, digest))
+	if p.op.Policy.Wait == 0 {
+		ctes = append(ctes, lockCTE(ps.runtime(ArgLock)))
+	}
+	ctes = append(ctes, gateCTE(p.ready()))
+	ctes = append(ctes, user.ctes...)
+	ctes = append(ctes, a.cte(true), u.recordedCTE(scope, digest, key, print))
+	// An expired record is rare: making way for it is a statement of the
+	// runtime's, and no part of every request.
+	sql := withQuery{ctes: ctes, main: firstAnswer + `
+UNION ALL
+SELECT CASE WHEN NOT p.stale THEN true END, p.status, p.headers::text, p.body, p.fingerprint
+FROM idem_prior p`}
+	return Statement{Name: "keyed", SQL: ps.comment() + sql.text(), Args: ps.args, Results: Results{Answer: true}}
+}
+
+// takesEmpty reports whether the answer needs the @empty problem's body.
+func (u *unit) takesEmpty() bool { return u.mayBeEmpty() && !u.step.Empty.Fine && !u.undoesEmpty() }
+
+// undoesEmpty reports whether no row must undo the statement: its common table
+// expressions have written by then.
+func (u *unit) undoesEmpty() bool {
+	return u.stmt.ModifyingCTEs() && u.mayBeEmpty() && !u.step.Empty.Fine
+}
+
+// ready is the condition that makes the wait bounded, or the lock ours, before
+// anything can block.
+func (p *planner) ready() string {
+	if p.op.Policy.Wait == 0 {
+		return "(SELECT got FROM idem_lock)"
+	}
+	return "(SELECT v FROM idem_lim) IS NOT NULL"
+}
+
+func priorCTE(scope, digest string) cte {
+	return cte{name: "idem_prior", materialized: true,
+		why: "The record. An expired one is answered as NULL: it is deleted, and this statement sent again.",
+		query: "SELECT k.status, k.headers, k.body, k.fingerprint, k.expires_at <= clock_timestamp() AS stale\n" +
+			"FROM idem.keys k\nWHERE k.scope = " + scope + " AND k.digest = " + digest}
+}
+
+func lockCTE(lock string) cte {
+	return cte{name: "idem_lock", materialized: true,
+		why: "A running twin holds this lock until its transaction ends. A replay needs none.",
+		query: "SELECT pg_try_advisory_xact_lock(" + lock + "::bigint) AS got\n" +
+			"WHERE NOT EXISTS (SELECT FROM idem_prior)"}
+}
+
+func (u *unit) recordedCTE(scope, digest, key, print string) cte {
+	return cte{name: "idem_recorded",
+		why: "A twin that won makes this fail on the primary key: all of this statement is undone.",
+		query: "INSERT INTO idem.keys (scope, digest, operation, key, fingerprint, status, headers, body, expires_at)\n" +
+			"SELECT " + strings.Join([]string{scope, digest, u.p.operationLiteral(), key, print}, ", ") + ", a.status, a.headers,\n" +
+			"  " + u.storedBody() + ",\n" +
+			"  clock_timestamp() + " + u.lifetime() + "\nFROM idem_answer a"}
+}
+
+func gateCTE(ready string) cte {
+	return cte{name: "idem_gate", materialized: true,
+		why:   "The one decision of every write below.",
+		query: "SELECT NOT EXISTS (SELECT FROM idem_prior) AND " + ready + " AS open"}
+}

@@ -1,0 +1,85 @@
+package plan
+
+import (
+	"github.com/idemgen/idemgen/generator/diag"
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+func planAll(svc *model.Service, diags *diag.List) []*Operation {
+	ops := make([]*Operation, 0, len(svc.Operations))
+	for _, m := range svc.Operations {
+		p := &planner{svc: svc, op: m, diags: diags}
+		if op := p.plan(); op != nil {
+			ops = append(ops, op)
+		}
+	}
+	return ops
+}
+
+// planner plans one operation.
+type planner struct {
+	svc   *model.Service
+	op    *model.Operation
+	diags *diag.List
+	units []*unit // one per step
+}
+
+// plan returns nil if a statement was refused.
+func (p *planner) plan() *Operation {
+	for _, s := range p.op.Steps {
+		u := newUnit(p, s)
+		if u == nil {
+			return nil
+		}
+		p.units = append(p.units, u)
+	}
+	if len(p.units) == 0 {
+		return nil
+	}
+	out := &Operation{Model: p.op}
+	out.Strategy, out.Reason = p.choose()
+	out.RoundTrips = 1
+	if out.Strategy == Stepped {
+		out.RoundTrips = 2 + len(p.units)
+		out.Statements = p.steps()
+	} else {
+		u := p.units[0]
+		out.MayBeEmpty = u.mayBeEmpty()
+		out.Statements = p.single(out.Strategy, u)
+	}
+	out.Statements = append(out.Statements, p.existing(out.Strategy)...)
+	if s, ok := p.session(); ok {
+		out.Statements = append(out.Statements, s)
+	}
+	return out
+}
+
+// single are the sections of an operation with one statement.
+func (p *planner) single(strategy Strategy, u *unit) []Statement {
+	var out []Statement
+	switch strategy {
+	case Fused:
+		out = append(out, p.fused(u))
+	case Verbatim:
+		out = append(out, p.prior(u), p.claim(u), p.verbatim(u))
+	}
+	if p.needsUnkeyed() {
+		out = append(out, p.unkeyed(u))
+	}
+	return out
+}
+
+// needsUnkeyed reports whether a request may run without a key.
+func (p *planner) needsUnkeyed() bool {
+	key := p.op.Key
+	return key.From == keyNone || (key.From == keyHeader && !key.Required)
+}
+
+// The values of model.Key.From that matter here.
+const (
+	keyNone   = "none"
+	keyHeader = "header"
+)
+
+// operationName is the operation's stored name.
+func (p *planner) operationName() string { return p.svc.Name + "." + p.op.Name }

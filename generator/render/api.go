@@ -1,0 +1,137 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/plan"
+)
+
+// apiView is what templates/emit/api.go.tmpl prints.
+type apiView struct {
+	Package        string
+	Caller         structView
+	NeedsCaller    bool
+	OperationNames string
+	Config         string
+	Defaults       bool
+}
+
+// packageNames are the identifiers of api.go.
+var packageNames = []string{
+	"Caller", "Options", "Service", "New", "routeShape", "serviceConfig", "defaultText",
+}
+
+// methodNames are the methods of Service, beside which operations get theirs.
+var methodNames = []string{"Mount", "Handler", "Run", "Ready", "inner"}
+
+func newAPIView(svc *model.Service, ops []*plan.Operation, im *imports) (apiView, error) {
+	im.add("context", "fmt", "log/slog", "net/http", "strings",
+		"github.com/go-chi/chi/v5", "github.com/jackc/pgx/v5/pgxpool", idemPath)
+	config, err := serviceConfig(svc, ops)
+	if err != nil {
+		return apiView{}, err
+	}
+	view := apiView{
+		Package:     svc.Package,
+		Caller:      callerView(svc, im),
+		NeedsCaller: len(svc.Caller) > 0 || svc.ScopeSource.Kind != model.SourceNone,
+		Config:      config,
+		Defaults:    slices.ContainsFunc(ops, hasDefaults),
+	}
+	names := make([]string, len(ops))
+	for i, op := range ops {
+		names[i] = exportedName(op.Model)
+	}
+	if view.OperationNames = list("idem.Name", names); view.OperationNames == "" {
+		view.OperationNames = "nil"
+	}
+	if view.NeedsCaller {
+		im.add("errors")
+	}
+	return view, nil
+}
+
+func callerView(svc *model.Service, im *imports) structView {
+	root := &node{}
+	for _, c := range svc.Caller {
+		root.children = append(root.children, &node{name: c.Name, goName: c.GoName, goType: im.use(goType(c.Type, false))})
+	}
+	root.resolve("c", "c")
+	view := root.structs("Caller", "")[0]
+	for i, c := range svc.Caller {
+		if c.Name == scopeField(svc) {
+			view.Fields[i].Comment = "the scope: whose keys they are"
+		}
+	}
+	return view
+}
+
+// serviceConfig writes the idem.Config literal.
+func serviceConfig(svc *model.Service, ops []*plan.Operation) (string, error) {
+	scope, err := scopeIndex(svc)
+	if err != nil {
+		return "", err
+	}
+	session, err := sessionVars(svc)
+	if err != nil {
+		return "", err
+	}
+	operations := make([]string, len(ops))
+	for i, op := range ops {
+		operations[i] = descriptorFunc(op.Model) + "()"
+	}
+	profile := ""
+	if svc.Profile == "ietf" {
+		profile = "idem.ProfileIETF"
+	} else if svc.Profile != "" {
+		return "", fmt.Errorf("unknown profile %q", svc.Profile)
+	}
+	return object("idem.Config",
+		member{"Service", text(svc.Name)},
+		member{"Profile", profile},
+		member{"Operations", list("*idem.Operation", operations)},
+		member{"Caller", callerFields(svc)},
+		member{"Scope", scope},
+		member{"Session", session},
+		member{"UnknownFields", boolean(svc.UnknownFields)},
+	), nil
+}
+
+func scopeIndex(svc *model.Service) (string, error) {
+	if svc.ScopeSource.Kind == model.SourceNone {
+		return "-1", nil
+	}
+	i := slices.IndexFunc(svc.Caller, func(c model.CallerField) bool { return c.Name == scopeField(svc) })
+	if i < 0 {
+		return "", fmt.Errorf("the scope caller.%s is no field of the caller", scopeField(svc))
+	}
+	return fmt.Sprint(i), nil
+}
+
+// sessionVars writes `session:`. Its fields are indices into Config.Caller.
+func sessionVars(svc *model.Service) (string, error) {
+	caller := &model.Operation{Name: "session"}
+	for _, c := range svc.Caller {
+		caller.Inputs = append(caller.Inputs, &model.Input{From: model.FromCaller, Name: c.Name, Type: c.Type})
+	}
+	w := argWriter{op: caller}
+	items := make([]string, len(svc.Session))
+	for i, v := range svc.Session {
+		t := model.Type{}
+		if v.Source.Input != nil {
+			t = v.Source.Input.Type
+		}
+		arg, err := w.source(v.Source, t)
+		if err != nil {
+			return "", err
+		}
+		items[i] = object("", member{"Name", text(v.Name)}, member{"Arg", "idem.Arg" + arg})
+	}
+	return list("idem.SessionVar", items), nil
+}
+
+func hasDefaults(op *plan.Operation) bool {
+	return slices.ContainsFunc(op.Model.Inputs, func(in *model.Input) bool { return in.Default != nil })
+}

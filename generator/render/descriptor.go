@@ -1,0 +1,130 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/plan"
+)
+
+var strategies = map[plan.Strategy]string{
+	plan.Direct:   "idem.Direct",
+	plan.Fused:    "idem.Fused",
+	plan.Verbatim: "idem.Verbatim",
+	plan.Stepped:  "idem.Stepped",
+}
+
+// descriptor writes the idem.Operation literal.
+func descriptor(svc *model.Service, op *plan.Operation, sqlVar string) (string, error) {
+	m := op.Model
+	w := newStepWriter(op)
+	strategy, ok := strategies[op.Strategy]
+	if !ok {
+		return "", fmt.Errorf("operation %s: unknown strategy %q", m.Name, op.Strategy)
+	}
+	key, err := w.key(m.Key)
+	if err != nil {
+		return "", err
+	}
+	steps, err := w.list()
+	if err != nil {
+		return "", err
+	}
+	answer, err := w.answer(svc)
+	if err != nil {
+		return "", err
+	}
+	return object("idem.Operation",
+		member{"Name", exportedName(m)},
+		member{"Method", text(m.Method)},
+		member{"Path", text(m.Path)},
+		member{"Status", number(m.Status)},
+		member{"Strategy", strategy},
+		member{"Key", key},
+		member{"Policy", policy(m.Policy)},
+		member{"Fields", fields(svc, m)},
+		member{"BodyWhole", boolean(m.BodyWhole)},
+		member{"SQL", sqlVar},
+		member{"Steps", steps},
+		member{"Answer", answer},
+	), nil
+}
+
+var keyFroms = map[string]string{
+	"header": "idem.KeyHeader",
+	"intent": "idem.KeyIntent",
+	"source": "idem.KeySource",
+}
+
+// key writes where the key comes from, "" where there is none.
+func (w argWriter) key(k model.Key) (string, error) {
+	if k.From == "" || k.From == "none" {
+		return "", nil
+	}
+	from, ok := keyFroms[k.From]
+	if !ok {
+		return "", fmt.Errorf("operation %s: unknown origin %q of the key", w.op.Name, k.From)
+	}
+	var arg string
+	if k.From == "source" {
+		var t model.Type
+		if k.Source.Input != nil {
+			t = k.Source.Input.Type
+		}
+		lit, err := w.source(k.Source, t)
+		if err != nil {
+			return "", err
+		}
+		arg = "idem.Arg" + lit
+	}
+	return object("idem.Key",
+		member{"From", from},
+		member{"Required", boolean(k.Required)},
+		member{"Arg", arg},
+		member{"Prefix", parts(k.Prefix)},
+	), nil
+}
+
+func parts(ps []model.Part) string {
+	items := make([]string, len(ps))
+	for i, p := range ps {
+		items[i] = object("", member{"Text", text(p.Text)}, member{"Name", text(p.Name)})
+	}
+	return list("idem.Part", items)
+}
+
+var isolations = map[string]string{
+	"repeatable read": "idem.RepeatableRead",
+	"serializable":    "idem.Serializable",
+}
+
+func policy(p model.Policy) string {
+	return object("idem.Policy",
+		member{"Success", duration(p.Success)},
+		member{"ClientError", duration(p.ClientError)},
+		member{"ServerError", duration(p.ServerError)},
+		member{"Wait", duration(p.Wait)},
+		member{"Timeout", duration(p.Timeout)},
+		member{"MaxBody", size(p.MaxBody)},
+		member{"Print", printed(p)},
+		member{"Isolation", isolations[strings.ToLower(p.Isolation)]},
+		member{"Tombstone", boolean(!p.RecordBody)},
+	)
+}
+
+// printed are the inputs of the fingerprint: "" for all of them.
+func printed(p model.Policy) string {
+	switch {
+	case p.NoPrint:
+		return "[]string{}"
+	case p.Fingerprint == nil:
+		return ""
+	case len(p.Fingerprint) == 0:
+		return "[]string{}"
+	}
+	return list("string", texts(p.Fingerprint))
+}
+
+// exportedName is the Go name of an operation, which may start in lower case.
+func exportedName(op *model.Operation) string { return goName(op.Name) }

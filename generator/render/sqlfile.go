@@ -1,0 +1,45 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/plan"
+)
+
+// newSQLView checks what the runtime relies on: sections are cut at their heads.
+func newSQLView(op *plan.Operation) (sqlView, error) {
+	view := sqlView{
+		Name: op.Model.Name, Method: op.Model.Method, Path: op.Model.Path,
+		Strategy: string(op.Strategy), RoundTrips: op.RoundTrips,
+	}
+	if op.Reason != "" {
+		view.Reason = []string{"Why: " + oneLine(op.Reason)}
+	}
+	switch op.Strategy {
+	case plan.Stepped:
+		view.Replay = 2
+	case plan.Fused, plan.Verbatim:
+		view.Replay = 1
+	case plan.Direct:
+	}
+	for _, s := range op.Statements {
+		if strings.Contains("\n"+s.SQL, "\n"+sectionHead) {
+			return view, fmt.Errorf("operation %s: a line of statement %s begins with %q, which divides statements", op.Model.Name, s.Name, sectionHead)
+		}
+		view.Statements = append(view.Statements, sectionView{Name: s.Name, SQL: strings.TrimRight(s.SQL, "\n")})
+	}
+	return view, nil
+}
+
+const sectionHead = "-- statement: "
+
+// sqlView is what templates/emit/operation.sql.tmpl prints.
+type sqlView struct {
+	Name, Method, Path, Strategy string
+	RoundTrips, Replay           int
+	Reason                       []string
+	Statements                   []sectionView
+}
+
+type sectionView struct{ Name, SQL string }

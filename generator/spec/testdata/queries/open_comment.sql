@@ -1,0 +1,2 @@
+-- name: Open :one
+SELECT 1 /* open;

@@ -1,0 +1,3 @@
+-- name: Open :one
+SELECT 'it's gone';
+-- @http GET /x

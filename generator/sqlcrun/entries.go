@@ -1,0 +1,212 @@
+package sqlcrun
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/idemgen/idemgen/generator/diag"
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// sqlcFile is a sqlc.yaml as far as idemgen looks into it.
+type sqlcFile struct {
+	Version string      `yaml:"version"`
+	SQL     []yaml.Node `yaml:"sql"`
+}
+
+// sqlcEntry is an element of its list.
+type sqlcEntry struct {
+	Engine  string `yaml:"engine"`
+	Schema  paths  `yaml:"schema"`
+	Queries paths  `yaml:"queries"`
+	Gen     struct {
+		Go *struct {
+			Package    string `yaml:"package"`
+			Out        string `yaml:"out"`
+			SQLPackage string `yaml:"sql_package"`
+		} `yaml:"go"`
+		JSON *struct {
+			Out      string `yaml:"out"`
+			Filename string `yaml:"filename"`
+		} `yaml:"json"`
+	} `yaml:"gen"`
+}
+
+// paths is a path, or a list of them.
+type paths []string
+
+// UnmarshalYAML reads both forms.
+func (p *paths) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode {
+		*p = paths{n.Value}
+		return nil
+	}
+	var list []string
+	err := n.Decode(&list)
+	*p = list
+	return err
+}
+
+// readEntries reads every sqlc file; entries of other engines and drivers are
+// passed over.
+func readEntries(opts Options, diags *diag.List) []*Entry {
+	var out []*Entry
+	for _, file := range opts.Configs {
+		text, err := opts.Tree.Read(file)
+		if err != nil {
+			diags.Errorf(diag.SqlcConfig, diag.Pos{File: file}, "the sqlc file can't be read: %v", cause(err)).
+				Hint("name it under `sqlc:` in idemgen.yaml, by its path from there; `idemgen init --existing` writes one")
+			continue
+		}
+		out = append(out, fileEntries(opts, file, text, diags)...)
+	}
+	setAliases(out)
+	return out
+}
+
+func fileEntries(opts Options, file string, text []byte, diags *diag.List) []*Entry {
+	doc, ok := parseFile(file, text, diags)
+	if !ok {
+		return nil
+	}
+	var out []*Entry
+	for i := range doc.SQL {
+		node := &doc.SQL[i]
+		pos := diag.Pos{File: file, Line: node.Line, Col: node.Column}
+		if e := readEntry(opts, file, pos, node, diags); e != nil {
+			out = append(out, e)
+		}
+	}
+	if len(out) == 0 && !diags.HasErrors() {
+		diags.Errorf(diag.SqlcConfig, diag.Pos{File: file, Line: 1, Col: 1}, "no entry with engine postgresql and sql_package pgx/v5").
+			Hint("idemgen works with pgx v5: add `gen: {go: {package: db, out: internal/db, sql_package: pgx/v5}}`")
+	}
+	return out
+}
+
+func parseFile(file string, text []byte, diags *diag.List) (sqlcFile, bool) {
+	var doc sqlcFile
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		diags.Errorf(diag.SqlcConfig, diag.Pos{File: file, Line: lineOf(err), Col: 1}, "the sqlc file is not valid YAML: %s", plain(err)).
+			Hint("`sqlc compile` shows what sqlc itself says about it")
+		return doc, false
+	}
+	if doc.Version != "2" {
+		at := find(text, "version")
+		at.File = file
+		diags.Errorf(diag.SqlcConfig, at, "the sqlc file has version %q; idemgen reads version 2", doc.Version).
+			Hint("write `version: \"2\"` and move `packages:` to `sql:` as in https://docs.sqlc.dev/en/latest/reference/config.html")
+		return doc, false
+	}
+	return doc, true
+}
+
+func readEntry(opts Options, file string, pos diag.Pos, node *yaml.Node, diags *diag.List) *Entry {
+	var e sqlcEntry
+	raw := map[string]any{}
+	if err := node.Decode(&e); err != nil {
+		diags.Errorf(diag.SqlcConfig, pos, "this entry can't be read: %s", plain(err)).Hint("`sqlc compile` shows what sqlc itself says about it")
+		return nil
+	}
+	if err := node.Decode(&raw); err != nil {
+		diags.Errorf(diag.SqlcConfig, pos, "this entry can't be read: %s", plain(err)).Hint("its keys must be words")
+		return nil
+	}
+	if e.Engine != "postgresql" || e.Gen.Go == nil || e.Gen.Go.SQLPackage != "pgx/v5" {
+		return nil
+	}
+	if e.Gen.Go.Out == "" {
+		diags.Errorf(diag.SqlcConfig, pos, "gen.go has no `out`").Hint("add `out: internal/db`")
+		return nil
+	}
+	base := path.Dir(file)
+	entry := &Entry{ConfigFile: file, Pos: pos, Out: path.Join(base, e.Gen.Go.Out), raw: raw,
+		Schema: below(base, e.Schema), Queries: below(base, e.Queries)}
+	entry.Package.Name = e.Gen.Go.Package
+	if entry.Package.Name == "" {
+		entry.Package.Name = path.Base(entry.Out)
+	}
+	if j := e.Gen.JSON; j != nil {
+		name := j.Filename
+		if name == "" {
+			name = "codegen_request.json"
+		}
+		entry.json = path.Join(base, j.Out, name)
+	}
+	if !resolve(opts, entry, diags) {
+		return nil
+	}
+	return entry
+}
+
+// resolve finds an entry's files and its import path.
+func resolve(opts Options, e *Entry, diags *diag.List) bool {
+	var err error
+	e.Package.Import, err = opts.Tree.Module.ImportPath(opts.Tree.Abs(e.Out))
+	if err != nil {
+		diags.Errorf(diag.SqlcConfig, e.Pos, "gen.go writes outside of the module: %v", err).
+			Hint("idemgen.yaml and what sqlc emits for it belong into one module")
+		return false
+	}
+	if e.SchemaFiles, err = opts.Tree.SQL(e.Schema); err != nil {
+		diags.Errorf(diag.SqlcConfig, e.Pos, "`schema` names %s, which can't be read: %v", strings.Join(e.Schema, ", "), cause(err)).
+			Hint("make the folder with a first goose migration, or correct the path")
+		return false
+	}
+	if e.QueryFiles, err = opts.Tree.SQL(e.Queries); err != nil {
+		diags.Errorf(diag.SqlcConfig, e.Pos, "`queries` names %s, which can't be read: %v", strings.Join(e.Queries, ", "), cause(err)).
+			Hint("make the folder with a first query, or correct the path")
+		return false
+	}
+	slices.Sort(e.QueryFiles)
+	if len(e.QueryFiles) == 0 {
+		diags.Errorf(diag.SqlcConfig, e.Pos, "there is no .sql file in %s", strings.Join(e.Queries, ", ")).
+			Hint("add one with a query: `-- name: CreatePayment :one`, `-- @http POST /v1/payments`, and its INSERT … RETURNING")
+		return false
+	}
+	return true
+}
+
+func below(base string, list []string) []string {
+	out := make([]string, len(list))
+	for i, p := range list {
+		out[i] = p
+		if !path.IsAbs(p) {
+			out[i] = path.Join(base, p)
+		}
+	}
+	return out
+}
+
+// setAliases gives packages of one name different names in emitted code, made
+// of their folders: stock/db and pay/db become stockdb and paydb.
+func setAliases(entries []*Entry) {
+	imports := map[string]map[string]bool{}
+	for _, e := range entries {
+		if imports[e.Package.Name] == nil {
+			imports[e.Package.Name] = map[string]bool{}
+		}
+		imports[e.Package.Name][e.Package.Import] = true
+	}
+	for _, e := range entries {
+		if len(imports[e.Package.Name]) > 1 {
+			e.alias = aliasOf(e.Package)
+		} else if path.Base(e.Package.Import) != e.Package.Name {
+			e.alias = e.Package.Name
+		}
+	}
+}
+
+func aliasOf(p model.GoPackage) string {
+	words := func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}
+	parent := strings.Map(words, strings.ToLower(path.Base(path.Dir(p.Import))))
+	return strings.TrimLeft(parent, "0123456789") + p.Name
+}

@@ -1,0 +1,85 @@
+package sqlcrun
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/diag"
+)
+
+var (
+	placed       = regexp.MustCompile(`^(.+?):(\d+):(\d+): (.*)$`)
+	unknownField = regexp.MustCompile(`field (\S+) not found`)
+	goTrouble    = regexp.MustCompile(`^(go: |go run: |# github\.com/)`)
+)
+
+// report turns what a failed sqlc printed into diagnostics. It returns an
+// error where sqlc never came to look at the input.
+func report(opts Options, w *work, g *group, argv []string, output string, failed error) error {
+	var rest []string
+	trouble, found := false, false
+	for line := range strings.Lines(output) {
+		line = strings.TrimRight(line, "\r\n")
+		if m := placed.FindStringSubmatch(line); m != nil && strings.HasSuffix(m[1], ".sql") {
+			g.diags.Errorf(diag.SqlcFailed, position(w.original(opts.Tree, m[1]), m[2], m[3]), "sqlc: %s", m[4]).
+				Hint("%s", hintFor(m[4]))
+			found = true
+			continue
+		}
+		switch {
+		case line == "", strings.HasPrefix(line, "exit status "), strings.HasPrefix(line, "# package"), strings.HasPrefix(line, "go: downloading "):
+		case goTrouble.MatchString(line):
+			trouble = true
+			rest = append(rest, line)
+		default:
+			rest = append(rest, strings.TrimSpace(line))
+		}
+	}
+	if found {
+		return nil
+	}
+	name := strings.Join(argv[:len(argv)-3], " ")
+	if trouble || len(rest) == 0 {
+		return fmt.Errorf("sqlc could not be run (%s): %w\n%s\ninstall sqlc (https://docs.sqlc.dev/en/latest/overview/install.html), or name one in idemgen.yaml under `sqlc: {files: […], command: […]}`",
+			name, failed, strings.Join(rest, "\n"))
+	}
+	message := strings.Join(rest, " ")
+	g.diags.Errorf(diag.SqlcFailed, configPos(opts, g.config, message), "sqlc: %s", message).
+		Hint("`sqlc generate -f %s` shows it without idemgen", g.config)
+	return nil
+}
+
+func position(file, line, col string) diag.Pos {
+	pos := diag.Pos{File: file}
+	pos.Line, _ = strconv.Atoi(line)
+	pos.Col, _ = strconv.Atoi(col)
+	return pos
+}
+
+// hintFor is the way out of sqlc's most common errors.
+func hintFor(message string) string {
+	switch {
+	case strings.Contains(message, "does not exist"):
+		return "sqlc knows what the migrations under `schema:` make: look for a typing error, or add the migration"
+	case strings.Contains(message, "duplicate query name"):
+		return "rename one of the two queries"
+	case strings.Contains(message, "syntax error"):
+		return "sqlc counts the column from the start of the statement's own text; the error is at or before the word it names"
+	}
+	return "this is sqlc's own message: `sqlc compile` shows it without idemgen"
+}
+
+// configPos is the place in the user's sqlc file that a message is about. The
+// lines of the message are those of the derived file, so only a key's name helps.
+func configPos(opts Options, config, message string) diag.Pos {
+	pos := diag.Pos{Line: 1, Col: 1}
+	if m := unknownField.FindStringSubmatch(message); m != nil {
+		if text, err := opts.Tree.Read(config); err == nil {
+			pos = find(text, m[1])
+		}
+	}
+	pos.File = config
+	return pos
+}

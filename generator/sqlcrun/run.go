@@ -1,0 +1,182 @@
+package sqlcrun
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/idemgen/idemgen/generator/diag"
+)
+
+// emitted is what sqlc made of one entry.
+type emitted struct {
+	request []byte
+	pkg     map[string][]byte // Go files by base name
+}
+
+// group is the entries of one sqlc file and what came of them.
+type group struct {
+	config  string
+	entries []*Entry
+	made    []emitted
+	diags   diag.List
+	err     error
+}
+
+// run handles each sqlc file in a process of its own, side by side.
+func run(ctx context.Context, opts Options, entries []*Entry, diags *diag.List) (*Output, error) {
+	groups := grouped(entries)
+	var wait sync.WaitGroup
+	for _, g := range groups {
+		wait.Go(func() {
+			if opts.NoSqlc {
+				g.made = read(opts, g.entries, &g.diags)
+				return
+			}
+			g.made, g.err = execute(ctx, opts, g)
+		})
+	}
+	wait.Wait()
+	out := &Output{Entries: entries, Files: map[string][]byte{}}
+	for _, g := range groups {
+		if g.err != nil {
+			return nil, g.err
+		}
+		diags.Add(g.diags.Sorted()...)
+		for i, m := range g.made {
+			collect(out, g.entries[i], m, diags)
+		}
+	}
+	return out, nil
+}
+
+func grouped(entries []*Entry) []*group {
+	var out []*group
+	for _, e := range entries {
+		i := slices.IndexFunc(out, func(g *group) bool { return g.config == e.ConfigFile })
+		if i < 0 {
+			out = append(out, &group{config: e.ConfigFile})
+			i = len(out) - 1
+		}
+		out[i].entries = append(out[i].entries, e)
+	}
+	return out
+}
+
+// collect adds one entry's queries and files to the output.
+func collect(out *Output, e *Entry, m emitted, diags *diag.List) {
+	queries, version := join(e, m, diags)
+	out.Queries = append(out.Queries, queries...)
+	if version != "" {
+		out.Version = version
+	}
+	for name, text := range m.pkg {
+		p := path.Join(e.Out, name)
+		if old, ok := out.Files[p]; ok && !bytes.Equal(old, text) {
+			diags.Errorf(diag.SqlcConfig, e.Pos, "two sqlc entries write %s", p).Hint("give each entry an `out` of its own")
+			continue
+		}
+		out.Files[p] = text
+	}
+}
+
+// execute runs sqlc for one file. What sqlc says about the input goes to the
+// group's diagnostics; the error is for what kept sqlc from running.
+func execute(ctx context.Context, opts Options, g *group) ([]emitted, error) {
+	w, err := prepare(opts, g.config, g.entries)
+	if err != nil {
+		return nil, err
+	}
+	defer w.remove()
+	argv := append(slices.Clone(command(opts.Command, opts.Tree.Module)), "generate", "-f", w.config)
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir = opts.Tree.Dir()
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 3 * time.Second
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	cmd.Stdout = &stderr
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, report(opts, w, g, argv, stderr.String(), err)
+	}
+	made := make([]emitted, len(g.entries))
+	for i := range g.entries {
+		if made[i], err = w.result(i); err != nil {
+			return nil, fmt.Errorf("what %s wrote can't be read: %w", strings.Join(argv[:len(argv)-3], " "), err)
+		}
+	}
+	return made, nil
+}
+
+func (w *work) result(i int) (emitted, error) {
+	request, err := os.ReadFile(filepath.Join(w.folder, fmt.Sprintf("json%d", i), "request.json"))
+	if err != nil {
+		return emitted{}, err
+	}
+	pkg, err := goFiles(filepath.Join(w.folder, fmt.Sprintf("go%d", i)), func([]byte) bool { return true })
+	return emitted{request: request, pkg: pkg}, err
+}
+
+// goFiles reads the Go files of a folder that a filter takes.
+func goFiles(folder string, take func([]byte) bool) (map[string][]byte, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][]byte{}
+	for _, e := range entries {
+		if e.IsDir() || !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(folder, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		if take(text) {
+			out[e.Name()] = text
+		}
+	}
+	return out, nil
+}
+
+// read takes what the user's own run of sqlc left on disk.
+func read(opts Options, entries []*Entry, diags *diag.List) []emitted {
+	out := make([]emitted, len(entries))
+	for i, e := range entries {
+		if e.json == "" {
+			diags.Errorf(diag.SqlcConfig, e.Pos, "--no-sqlc needs sqlc's JSON, which this entry doesn't write").
+				Hint("add `json: {out: .sqlc}` under `gen:` and run `sqlc generate` first, or leave --no-sqlc out")
+			continue
+		}
+		var err error
+		if out[i].request, err = opts.Tree.Read(e.json); err != nil {
+			diags.Errorf(diag.SqlcConfig, e.Pos, "--no-sqlc needs %s, which can't be read: %v", e.json, cause(err)).
+				Hint("run `sqlc generate` first, or leave --no-sqlc out")
+			continue
+		}
+		own := func(text []byte) bool { return bytes.Contains(text, []byte("Code generated by sqlc. DO NOT EDIT.")) }
+		out[i].pkg, err = goFiles(opts.Tree.Abs(e.Out), own)
+		if err == nil && len(out[i].pkg) == 0 {
+			err = errors.New("no file of sqlc's in it")
+		}
+		if err != nil {
+			diags.Errorf(diag.GoPackage, e.Pos, "--no-sqlc needs the package in %s: %v", e.Out, cause(err)).
+				Hint("run `sqlc generate` first, or leave --no-sqlc out")
+			out[i] = emitted{}
+		}
+	}
+	return out
+}

@@ -1,0 +1,216 @@
+package sqlcrun
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/idemgen/idemgen/generator/diag"
+	"github.com/idemgen/idemgen/generator/files"
+)
+
+const (
+	minimal = "version: \"2\"\nsql:\n  - engine: postgresql\n    schema: m\n    queries: q\n    gen:\n      go: {package: db, out: db, sql_package: pgx/v5}\n"
+	table   = "-- +goose Up\nCREATE TABLE t (id bigint PRIMARY KEY, name text NOT NULL);\n"
+	query   = "-- name: Get :one\nSELECT name FROM t WHERE id = @id;\n"
+)
+
+// service makes a module with the given files.
+func service(t *testing.T, have map[string]string) Options {
+	t.Helper()
+	dir := t.TempDir()
+	have["go.mod"] = "module example.com/s\n"
+	for name, text := range have {
+		full := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		write(t, full, []byte(text))
+	}
+	tree, err := files.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tree.Close() })
+	return Options{Tree: tree, Configs: []string{"sqlc.yaml"}}
+}
+
+func TestEntriesRefusals(t *testing.T) {
+	ok := map[string]string{"m/1.sql": table, "q/q.sql": query}
+	for name, c := range map[string]struct {
+		yaml string
+		drop string
+		want string // file:line:col and a part of the message
+	}{
+		"no file":            {"", "", "sqlc.yaml: error[IDEM006]: the sqlc file can't be read"},
+		"version 1":          {"# mine\nversion: \"1\"\npackages: []\n", "", "sqlc.yaml:2:1: error[IDEM006]: the sqlc file has version \"1\""},
+		"no YAML":            {"version: \"2\"\nsql: [\n", "", "sqlc.yaml:2:1: error[IDEM006]: the sqlc file is not valid YAML"},
+		"another driver":     {strings.Replace(minimal, "pgx/v5", "database/sql", 1), "", "sqlc.yaml:1:1: error[IDEM006]: no entry with engine postgresql and sql_package pgx/v5"},
+		"no out":             {strings.Replace(minimal, "out: db, ", "", 1), "", "sqlc.yaml:3:5: error[IDEM006]: gen.go has no `out`"},
+		"outside":            {strings.Replace(minimal, "out: db", "out: ../db", 1), "", "sqlc.yaml:3:5: error[IDEM006]: gen.go writes outside of the module"},
+		"no migrations":      {minimal, "m/1.sql", "sqlc.yaml:3:5: error[IDEM006]: `schema` names m, which can't be read"},
+		"no query file":      {strings.Replace(minimal, "queries: q", "queries: m/*.txt", 1), "", "sqlc.yaml:3:5: error[IDEM006]: there is no .sql file in m/*.txt"},
+		"an entry as a word": {"version: \"2\"\nsql:\n  - postgresql\n", "", "sqlc.yaml:3:5: error[IDEM006]: this entry can't be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			have := map[string]string{}
+			for k, v := range ok {
+				if k != c.drop {
+					have[k] = v
+				}
+			}
+			if c.yaml != "" {
+				have["sqlc.yaml"] = c.yaml
+			}
+			var diags diag.List
+			Entries(service(t, have), &diags)
+			ds := diags.Sorted()
+			if len(ds) == 0 || !strings.HasPrefix(ds[0].Error(), c.want) || ds[0].Hint == "" {
+				t.Errorf("got %v, want %s, with a hint", ds, c.want)
+			}
+		})
+	}
+}
+
+func TestSqlcErrorsNameTheUsersFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs sqlc")
+	}
+	for name, c := range map[string]struct {
+		have map[string]string
+		want []string
+	}{
+		"queries": {
+			map[string]string{"sqlc.yaml": minimal, "m/1.sql": table, "q/q.sql": query + "-- name: Get :one\nSELECT 1;\n-- name: Bad :one\nSELECT nope FROM t;\n"},
+			[]string{"q/q.sql:4:1: error[IDEM005]: sqlc: duplicate query name: Get", "q/q.sql:6:8: error[IDEM005]: sqlc: column \"nope\" does not exist"},
+		},
+		"migration": {
+			map[string]string{"sqlc.yaml": minimal, "m/1.sql": table, "m/2.sql": "-- +goose Up\nALTER TABLE nope ADD x int;\n", "q/q.sql": query},
+			[]string{"m/2.sql:1:1: error[IDEM005]: sqlc: relation \"nope\" does not exist"},
+		},
+		"config": {
+			map[string]string{"sqlc.yaml": strings.Replace(minimal, "package: db", "emit_nonsense: true", 1), "m/1.sql": table, "q/q.sql": query},
+			[]string{"sqlc.yaml:7:12: error[IDEM005]: sqlc: "},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opts := service(t, c.have)
+			var diags diag.List
+			if _, err := Run(context.Background(), opts, entriesOf(t, opts), &diags); err != nil {
+				t.Fatal(err)
+			}
+			ds := diags.Sorted()
+			if len(ds) != len(c.want) {
+				t.Fatalf("got %v", ds)
+			}
+			for i, d := range ds {
+				if !strings.HasPrefix(d.Error(), c.want[i]) || d.Hint == "" {
+					t.Errorf("got %v, hint %q; want %s", d, d.Hint, c.want[i])
+				}
+			}
+		})
+	}
+}
+
+// TestPendingMigrationsAreSeen: what this run will write is in the Go that
+// sqlc emits now, else a second run would differ. Folder names with glob
+// characters are taken literally.
+func TestPendingMigrationsAreSeen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs sqlc")
+	}
+	opts := service(t, map[string]string{"sub[1]/sqlc.yaml": minimal, "sub[1]/m/1.sql": table, "sub[1]/m/3.sql": "-- +goose Up\nALTER TABLE u ADD z int;\n",
+		"sub[1]/q/q.sql": query, "sub[1]/go.mod": "module example.com/s\n"})
+	tree, err := files.Open(opts.Tree.Abs("sub[1]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tree.Close() }()
+	opts.Tree = tree
+	opts.Pending = []files.File{{Path: "m/2.sql", Content: []byte("-- +goose Up\nCREATE TABLE u (x int);\n")}, {Path: "elsewhere/9.sql", Content: []byte("nonsense")}}
+	var diags diag.List
+	out, err := Run(context.Background(), opts, entriesOf(t, opts), &diags)
+	if err != nil || diags.HasErrors() {
+		t.Fatal(err, diags.Sorted())
+	}
+	if models := string(out.Files["db/models.go"]); !strings.Contains(models, "type U struct") || !strings.Contains(models, "Z pgtype.Int4") {
+		t.Errorf("the pending migration is not in\n%s", models)
+	}
+}
+
+func TestNoSqlcReadsWhatIsThere(t *testing.T) {
+	yaml := strings.Replace(minimal, "    gen:\n", "    gen:\n      json: {out: .sqlc}\n", 1)
+	source := "// Code generated by sqlc. DO NOT EDIT.\n\npackage db\n\nimport \"context\"\n\nfunc (q *Queries) Get(ctx context.Context, id int64) (string, error) { return \"\", nil }\n"
+	json := `{"sqlc_version": "v1.31.1", "queries": [{"text": "SELECT name FROM t WHERE id = $1", "name": "Get", "cmd": ":one", "filename": "q.sql",
+		"columns": [{"name": "name", "not_null": true, "type": {"name": "text"}}],
+		"params": [{"number": 1, "column": {"name": "id", "not_null": true, "type": {"name": "pg_catalog.int8"}}}]}]}`
+	all := map[string]string{"sqlc.yaml": yaml, "m/1.sql": table, "q/q.sql": query, "db/q.sql.go": source, ".sqlc/codegen_request.json": json}
+	for name, c := range map[string]struct {
+		change func(map[string]string)
+		want   string
+	}{
+		"all there":      {func(map[string]string) {}, ""},
+		"no json entry":  {func(m map[string]string) { m["sqlc.yaml"] = minimal }, "sqlc.yaml:3:5: error[IDEM006]: --no-sqlc needs sqlc's JSON"},
+		"no json file":   {func(m map[string]string) { delete(m, ".sqlc/codegen_request.json") }, "sqlc.yaml:3:5: error[IDEM006]: --no-sqlc needs .sqlc/codegen_request.json"},
+		"no package":     {func(m map[string]string) { delete(m, "db/q.sql.go") }, "sqlc.yaml:3:5: error[IDEM007]: --no-sqlc needs the package in db"},
+		"older package":  {func(m map[string]string) { m["db/q.sql.go"] = strings.Replace(source, ") Get(", ") Fetch(", 1) }, "sqlc.yaml:3:5: error[IDEM007]: query Get: no method Get in package db"},
+		"broken package": {func(m map[string]string) { m["db/q.sql.go"] = source + "}" }, "sqlc.yaml:3:5: error[IDEM007]: what sqlc emitted can't be read"},
+		"broken json":    {func(m map[string]string) { m[".sqlc/codegen_request.json"] = "{" }, "sqlc.yaml:3:5: error[IDEM005]: sqlc's JSON can't be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			have := map[string]string{}
+			for k, v := range all {
+				have[k] = v
+			}
+			c.change(have)
+			opts := service(t, have)
+			opts.NoSqlc = true
+			opts.Command = []string{"/nonexistent/sqlc"}
+			var diags diag.List
+			out, err := Run(context.Background(), opts, entriesOf(t, opts), &diags)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ds := diags.Sorted()
+			if c.want != "" {
+				if len(ds) != 1 || !strings.HasPrefix(ds[0].Error(), c.want) || ds[0].Hint == "" {
+					t.Fatalf("got %v, want %s", ds, c.want)
+				}
+				return
+			}
+			if len(ds) > 0 || string(out.Files["db/q.sql.go"]) != source || len(out.Queries) != 1 || out.Queries[0].Params[0].GoType.Expr != "int64" {
+				t.Errorf("got %v, %v", ds, out.Queries)
+			}
+		})
+	}
+}
+
+func TestSqlcThatCannotRunIsNoDiagnostic(t *testing.T) {
+	opts := service(t, map[string]string{"sqlc.yaml": minimal, "m/1.sql": table, "q/q.sql": query})
+	opts.Command = []string{"/nonexistent/sqlc"}
+	var diags diag.List
+	_, err := Run(context.Background(), opts, entriesOf(t, opts), &diags)
+	if err == nil || diags.HasErrors() || !strings.Contains(err.Error(), "install sqlc") {
+		t.Errorf("got %v, %v", err, diags.Sorted())
+	}
+}
+
+func TestWhichSqlc(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	tool := files.Module{Tools: []string{sqlcPackage}}
+	for _, c := range []struct {
+		configured []string
+		module     files.Module
+		want       string
+	}{
+		{[]string{"docker", "run", "sqlc"}, tool, "docker run sqlc"},
+		{nil, tool, "go tool sqlc"},
+		{nil, files.Module{}, "go run " + Pinned},
+	} {
+		if got := strings.Join(command(c.configured, c.module), " "); got != c.want {
+			t.Errorf("got %s, want %s", got, c.want)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package idem
+
+import (
+	"context"
+	"fmt"
+)
+
+// Call runs an operation from Go, with the same claim, transaction and record
+// as over HTTP. Caller are the values of Config.Caller, in those of the
+// operation's fields (caller's apart). An *Error is the operation's own answer.
+// Where ctx ends first, the work goes on: the same call again gets its answer.
+func (s *Service) Call(ctx context.Context, name Name, caller []any, key string, in []any, out []OutputColumn) (Meta, error) {
+	op := s.operations[name]
+	if op == nil {
+		return Meta{}, fmt.Errorf("idem: the service has no operation %q", name)
+	}
+	inv, refused := s.called(op, caller, key, in)
+	if refused != nil {
+		return Meta{Status: refused.Status}, refused
+	}
+	ans, err := s.serve(ctx, inv)
+	if err != nil {
+		return Meta{}, err
+	}
+	meta := ans.meta()
+	if ans.isProblem() {
+		return meta, ans.asError()
+	}
+	if len(ans.body) == 0 || len(out) == 0 {
+		return meta, nil
+	}
+	return meta, scanOutput(ans.body, out)
+}
+
+// called reads the inputs of a call, as admit does those of a request.
+func (s *Service) called(op *operation, caller []any, key string, in []any) (*invocation, *Error) {
+	if len(caller) != len(s.cfg.Caller) {
+		return nil, errInternal(fmt.Errorf("idem: %d caller values, not %d", len(caller), len(s.cfg.Caller)))
+	}
+	inv, refused := s.invoke(op, caller)
+	if refused != nil {
+		return nil, refused
+	}
+	if inv.values, refused = encodeInputs(op.decoder, in, op.callerOf(caller)); refused != nil {
+		return nil, refused
+	}
+	if key != "" && !validKey(key) {
+		return nil, errKeyInvalid("It must be 1 to 255 visible ASCII characters.")
+	}
+	inv.client = key
+	if refused := inv.chooseKey(key); refused != nil {
+		return nil, refused
+	}
+	inv.print = op.decoder.fingerprint(inv.values)
+	return inv, nil
+}

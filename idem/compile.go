@@ -1,0 +1,142 @@
+package idem
+
+import (
+	"fmt"
+	"time"
+)
+
+// operation is an Operation made ready to run.
+type operation struct {
+	*Operation
+	stored  string // the operation's name in the key table
+	decoder *decoder
+	// caller holds, per caller field of the operation, its index in Config.Caller.
+	caller []int
+
+	session *query // nil without `session:`
+	prior   query
+	claim   query
+	keyed   query
+	unkeyed query
+	steps   []step
+}
+
+// step is a Step with its statements.
+type step struct {
+	*Step
+	query    query
+	existing *query // nil where the existing row may not be shown
+}
+
+func compileOperation(cfg *Config, op *Operation) (*operation, error) {
+	texts, err := sections(op.SQL)
+	if err != nil {
+		return nil, err
+	}
+	decoder, err := compileFields(op, cfg.UnknownFields)
+	if err != nil {
+		return nil, err
+	}
+	c := &operation{Operation: op, stored: cfg.Service + "." + string(op.Name), decoder: decoder}
+	if c.caller, err = callerIndexes(cfg, op); err != nil {
+		return nil, err
+	}
+	if len(op.Steps) == 0 {
+		return nil, fmt.Errorf("no steps")
+	}
+	if len(cfg.Session) > 0 {
+		session, err := sectionOf(texts, "session", newQuery)
+		if err != nil {
+			return nil, err
+		}
+		c.session = &session
+	}
+	return c, c.compileStatements(texts)
+}
+
+func (c *operation) compileStatements(texts map[string]string) error {
+	if err := c.compileSteps(texts); err != nil {
+		return err
+	}
+	need := map[string]*query{}
+	switch c.Strategy {
+	case Direct:
+	case Fused:
+		need["keyed"] = &c.keyed
+	case Verbatim:
+		need["prior"], need["claim"], need["keyed"] = &c.prior, &c.claim, &c.keyed
+	case Stepped:
+		return nil
+	default:
+		return fmt.Errorf("unknown strategy %q", c.Strategy)
+	}
+	if c.Key.From == KeyNone || c.Key.From == KeyHeader && !c.Key.Required {
+		need["unkeyed"] = &c.unkeyed
+	}
+	for name, into := range need {
+		q, err := sectionOf(texts, name, newAnswerQuery)
+		if err != nil {
+			return err
+		}
+		*into = q
+	}
+	c.claim.binary = nil // it returns no answer
+	return nil
+}
+
+func (c *operation) compileSteps(texts map[string]string) error {
+	for i := range c.Steps {
+		compiled := step{Step: &c.Steps[i]}
+		if c.Strategy == Stepped {
+			q, err := sectionOf(texts, compiled.Section, newQuery)
+			if err != nil {
+				return fmt.Errorf("step %s: %w", compiled.Name, err)
+			}
+			compiled.query = q
+		}
+		if intent := compiled.Intent; intent != nil && intent.Existing != "" {
+			q, err := sectionOf(texts, intent.Existing, newQuery)
+			if err != nil {
+				return err
+			}
+			compiled.existing = &q
+		}
+		c.steps = append(c.steps, compiled)
+	}
+	return nil
+}
+
+func sectionOf(texts map[string]string, name string, build func(string) query) (query, error) {
+	sql, ok := texts[name]
+	if !ok {
+		return query{}, fmt.Errorf("its SQL has no section %q", name)
+	}
+	return build(sql), nil
+}
+
+// callerIndexes finds the operation's caller fields in what CallerFunc returns.
+func callerIndexes(cfg *Config, op *Operation) ([]int, error) {
+	var indexes []int
+	for _, field := range op.Fields {
+		if field.From != FromCaller {
+			continue
+		}
+		at := -1
+		for i, known := range cfg.Caller {
+			if known.Name == field.Name {
+				at = i
+			}
+		}
+		if at < 0 {
+			return nil, fmt.Errorf("caller field %q is not one of the service's", field.Name)
+		}
+		indexes = append(indexes, at)
+	}
+	return indexes, nil
+}
+
+// keepErrors is how long the record of a client error is kept: so long, at
+// least, that a late first attempt finds it.
+func (c *operation) keepErrors() time.Duration {
+	return max(c.Policy.ClientError, 2*c.Policy.Timeout)
+}

@@ -1,0 +1,185 @@
+package idem
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/idemgen/idemgen/gen"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// statement is one SQL text with parameters in text form, nil for NULL. Text,
+// not Go types, so that PostgreSQL's own input functions read the values and
+// every execution mode of pgx sends the same.
+type statement struct {
+	sql    string
+	name   string // of the prepared statement; "" for one that is not worth it
+	params [][]byte
+	binary []int16 // result formats, nil for text
+}
+
+// result is what one statement returned.
+type result struct {
+	rows [][][]byte
+	tag  pgconn.CommandTag
+}
+
+// conn is a connection for one attempt.
+type conn struct {
+	pool  *pgxpool.Conn
+	facts connFacts
+	// named: statements may be prepared on the server under a name.
+	named  bool
+	tracer pgx.QueryTracer
+}
+
+// connFacts is what is asked once per connection.
+type connFacts struct {
+	otherIsolation bool // transactions do not begin at READ COMMITTED
+	checksClient   bool // client_connection_check_interval can be set
+}
+
+const factsKey = "idem.facts"
+
+// acquire takes a connection. Nobody calls it while holding one.
+func (s *Service) acquire(ctx context.Context, named bool) (*conn, error) {
+	pooled, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return nil, &unavailable{err}
+	}
+	c := &conn{pool: pooled, named: named && s.named, tracer: s.tracer}
+	if err := c.learn(ctx); err != nil {
+		pooled.Release()
+		return nil, err
+	}
+	return c, nil
+}
+
+// learn fills in the facts, from the connection where they are known already.
+func (c *conn) learn(ctx context.Context) error {
+	data := c.pool.Conn().PgConn().CustomData()
+	if known, ok := data[factsKey].(connFacts); ok {
+		c.facts = known
+		return nil
+	}
+	results, err := c.send(ctx, statement{sql: gen.ProbeConnection})
+	if err != nil {
+		return err
+	}
+	row := results[0].rows[0]
+	c.facts = connFacts{otherIsolation: isTrue(row[0]), checksClient: isTrue(row[1])}
+	data[factsKey] = c.facts
+	return nil
+}
+
+// release gives the connection back; the pool closes one that is broken or
+// still in a transaction.
+func (c *conn) release() { c.pool.Release() }
+
+// discard gives back a connection whose prepared statements can't be trusted.
+func (c *conn) discard(ctx context.Context) {
+	_ = c.pool.Conn().Close(ctx) // it is thrown away either way
+	c.pool.Release()
+}
+
+// send runs statements in one network round trip: one implicit transaction,
+// unless they begin one. It returns only after the server's ReadyForQuery, so a
+// nil error means that what was to be committed is. On an error, the results
+// before it are returned; their number is the index of the failed statement.
+func (c *conn) send(ctx context.Context, statements ...statement) (results []result, err error) {
+	batch := &pgconn.Batch{}
+	for _, st := range statements {
+		if err := c.queue(ctx, batch, st); err != nil {
+			return nil, err
+		}
+	}
+	if c.tracer != nil {
+		ctx = c.tracer.TraceQueryStart(ctx, c.pool.Conn(), pgx.TraceQueryStartData{SQL: joinedText(statements)})
+		defer func() { c.tracer.TraceQueryEnd(ctx, c.pool.Conn(), pgx.TraceQueryEndData{Err: err}) }()
+	}
+	return readAll(c.pool.Conn().PgConn().ExecBatch(ctx, batch))
+}
+
+func (c *conn) queue(ctx context.Context, batch *pgconn.Batch, st statement) error {
+	if st.name == "" || !c.named {
+		batch.ExecParams(st.sql, st.params, nil, nil, st.binary)
+		return nil
+	}
+	// A map look-up, unless the statement is new to this connection.
+	prepared, err := c.pool.Conn().Prepare(ctx, st.name, st.sql)
+	if err != nil {
+		return err
+	}
+	if len(prepared.ParamOIDs) != len(st.params) {
+		return fmt.Errorf("idem: the statement takes %d parameters, %d were given: %s",
+			len(prepared.ParamOIDs), len(st.params), st.sql)
+	}
+	batch.ExecStatement(prepared, st.params, nil, st.binary)
+	return nil
+}
+
+// prepare prepares statements outside the transaction that will run them.
+func (c *conn) prepare(ctx context.Context, statements ...statement) error {
+	for _, st := range statements {
+		if st.name == "" || !c.named {
+			continue
+		}
+		if _, err := c.pool.Conn().Prepare(ctx, st.name, st.sql); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readAll(reader *pgconn.MultiResultReader) ([]result, error) {
+	var results []result
+	for reader.NextResult() {
+		read := reader.ResultReader().Read()
+		if read.Err != nil {
+			break // Close returns it
+		}
+		results = append(results, result{rows: read.Rows, tag: read.CommandTag})
+	}
+	return results, reader.Close()
+}
+
+// rollback ends a transaction that failed; a connection that can't is closed by
+// the pool.
+func (c *conn) rollback(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, afterTimeout)
+	defer cancel()
+	_, _ = c.send(ctx, statement{sql: "ROLLBACK"})
+}
+
+func joinedText(statements []statement) string {
+	var text strings.Builder
+	for _, st := range statements {
+		text.WriteString(strings.TrimRight(st.sql, "; \n"))
+		text.WriteString(";\n")
+	}
+	return text.String()
+}
+
+func isTrue(v []byte) bool { return len(v) == 1 && v[0] == 't' }
+
+// unavailable is the failure to get a connection: nothing was sent.
+type unavailable struct{ cause error }
+
+func (e *unavailable) Error() string { return "idem: no connection: " + e.cause.Error() }
+func (e *unavailable) Unwrap() error { return e.cause }
+
+// isUnsent reports whether nothing can have happened on the server.
+func isUnsent(err error) bool {
+	var none *unavailable
+	return errors.As(err, &none) || pgconn.SafeToRetry(err)
+}
+
+func (c *conn) isClosed() bool { return c.pool.Conn().IsClosed() }
+
+func (c *conn) inTransaction() bool {
+	return !c.isClosed() && c.pool.Conn().PgConn().TxStatus() != 'I'
+}

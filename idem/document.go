@@ -1,0 +1,66 @@
+package idem
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+)
+
+// readDocument reads the request body whole: 415 for another media type, 413
+// for one that is too large.
+func (op *operation) readDocument(w http.ResponseWriter, r *http.Request) ([]byte, *Error) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return nil, nil
+	}
+	reader := io.Reader(r.Body)
+	if limit := op.Policy.MaxBody; limit > 0 {
+		reader = http.MaxBytesReader(w, r.Body, limit)
+	}
+	body, err := io.ReadAll(reader)
+	if len(body) > 0 || err != nil {
+		if refused := op.checkMedia(r.Header); refused != nil {
+			return nil, refused
+		}
+	}
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Code: "body-too-large", Title: "Request body too large"}
+	case err != nil:
+		return nil, &Error{Status: http.StatusBadRequest, Code: "body-unreadable", Title: "The request body ended early"}
+	}
+	return body, nil
+}
+
+// checkMedia takes JSON in UTF-8; any media type where the body is bytes.
+func (op *operation) checkMedia(header http.Header) *Error {
+	refused := &Error{Status: http.StatusUnsupportedMediaType, Code: "media-type", Title: "Unsupported media type"}
+	if encoding := header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		refused.Detail = "Content-Encoding is not supported."
+		return refused
+	}
+	if op.takesBytes() {
+		return nil
+	}
+	refused.Detail = "Send application/json."
+	media, params, err := mime.ParseMediaType(header.Get("Content-Type"))
+	if err != nil || media != "application/json" && !(strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json")) {
+		return refused
+	}
+	if charset := params["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") {
+		refused.Detail = "JSON is UTF-8."
+		return refused
+	}
+	return nil
+}
+
+func (op *operation) takesBytes() bool {
+	for _, field := range op.Fields {
+		if field.From == FromBody && op.BodyWhole {
+			return field.Kind == KindBytea
+		}
+	}
+	return false
+}

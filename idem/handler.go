@@ -1,0 +1,130 @@
+package idem
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+)
+
+// handler serves one operation over HTTP. The order of its checks is fixed:
+// who, what form, which key, which values; nothing of that is stored.
+type handler struct {
+	s  *Service
+	op *operation
+}
+
+// ServeHTTP implements http.Handler.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer h.recover(w, r)
+	if !h.takes(r.Method) {
+		w.Header().Set("Allow", h.op.Method)
+		h.refuse(w, r, &Error{Status: http.StatusMethodNotAllowed, Code: "method-not-allowed", Title: "Method not allowed"}, "")
+		return
+	}
+	inv, refused := h.admit(w, r)
+	if refused != nil {
+		key, _ := h.clientKey(r)
+		h.refuse(w, r, refused, key)
+		return
+	}
+	ans, err := h.s.serve(r.Context(), inv)
+	if err != nil {
+		return // the client is gone; the work goes on
+	}
+	respond(w, r, ans, inv.client, inv.keyed())
+}
+
+// serve runs an invocation whose inputs have been read, checks included.
+func (s *Service) serve(ctx context.Context, inv *invocation) (*answer, error) {
+	refused := inv.op.decoder.check(inv.values)
+	if refused == nil {
+		return s.await(ctx, inv)
+	}
+	// A deploy may have made a check stricter: what was done stays done.
+	found, err := s.find(ctx, inv)
+	if err == nil && found != nil && len(fingerprintDiff(found.print, inv.print)) == 0 {
+		return s.judge(inv, found), nil
+	}
+	return s.refuse(inv, refused), nil
+}
+
+// await starts the work and waits for its answer, as long as the client does and
+// as the operation's timeout allows. The work goes on in either case.
+func (s *Service) await(ctx context.Context, inv *invocation) (*answer, error) {
+	client, instance := inv.client, newInstance()
+	timer := time.NewTimer(inv.patience())
+	defer timer.Stop()
+	select {
+	case ans := <-s.start(ctx, inv):
+		return ans, nil
+	case <-timer.C:
+		return s.answerOf(errUnavailable(errors.New("idem: the operation took too long")), instance, client), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// admit reads a request: caller, media type, size, syntax, types, key.
+func (h *handler) admit(w http.ResponseWriter, r *http.Request) (*invocation, *Error) {
+	values, err := h.s.caller(r)
+	if err != nil {
+		return nil, unauthenticated(err)
+	}
+	inv, refused := h.s.invoke(h.op, values)
+	if refused != nil {
+		return nil, refused
+	}
+	body, refused := h.op.readDocument(w, r)
+	if refused != nil {
+		return nil, refused
+	}
+	inv.values, refused = h.op.decoder.decode(request{
+		path: r.PathValue, rawQuery: r.URL.RawQuery, header: r.Header, body: body, caller: h.op.callerOf(values),
+	})
+	if refused != nil {
+		return nil, refused
+	}
+	key, refused := h.clientKey(r)
+	if refused != nil {
+		return nil, refused
+	}
+	inv.client = key
+	if refused := inv.chooseKey(key); refused != nil {
+		return nil, refused
+	}
+	inv.print = h.op.decoder.fingerprint(inv.values)
+	return inv, nil
+}
+
+// clientKey is the key of the request, "" where the operation reads none.
+func (h *handler) clientKey(r *http.Request) (string, *Error) {
+	if h.op.Key.From != KeyHeader {
+		return "", nil
+	}
+	return headerKey(r.Header.Values(keyHeader))
+}
+
+func (h *handler) takes(method string) bool {
+	return method == h.op.Method || method == http.MethodHead && h.op.Method == http.MethodGet
+}
+
+func (h *handler) refuse(w http.ResponseWriter, r *http.Request, e *Error, key string) {
+	instance := newInstance()
+	if e.Status >= 500 {
+		h.s.logger.ErrorContext(r.Context(), "request failed", "operation", h.op.stored, "request", instance, "error", errors.Unwrap(e))
+	}
+	respond(w, r, h.s.answerOf(e, instance, key), key, false)
+}
+
+// recover answers a panic of the caller function; those of the operation are
+// caught where it runs.
+func (h *handler) recover(w http.ResponseWriter, r *http.Request) {
+	switch p := recover(); p {
+	case nil:
+	case http.ErrAbortHandler:
+		panic(p)
+	default:
+		h.refuse(w, r, errInternal(panicError(p)), "")
+	}
+}

@@ -1,0 +1,72 @@
+package idem
+
+import (
+	"context"
+	"time"
+)
+
+// invocation is one call of an operation: its identity, its inputs, and what is
+// made once for it.
+type invocation struct {
+	op     *operation
+	scope  string
+	key    string // "" if unprotected
+	client string // the valid key that the client sent
+	values []Value
+	caller []Value // of Config.Caller
+	print  []byte
+
+	digest   []byte
+	lock     int64
+	instance string // see occurrence
+	deadline time.Time
+	made     map[ArgFrom]string
+	// handler is the business of Do, in place of the operation's steps.
+	handler func(context.Context, Tx) (Response, error)
+}
+
+func newInvocation(op *operation, scope string) *invocation {
+	return &invocation{op: op, scope: scope}
+}
+
+// occurrence names this invocation in problems and logs.
+func (inv *invocation) occurrence() string {
+	if inv.instance == "" {
+		inv.instance = newInstance()
+	}
+	return inv.instance
+}
+
+// keyed reports whether the call is protected by a key.
+func (inv *invocation) keyed() bool { return inv.key != "" }
+
+// protect gives the call its key.
+func (inv *invocation) protect(key string) {
+	inv.key = key
+	if key == "" {
+		return
+	}
+	inv.digest = digestOf(inv.op.stored, key)
+	inv.lock = lockOf(inv.scope, inv.op.stored, key)
+}
+
+// once is a server-made value, the same for the whole invocation.
+func (inv *invocation) once(from ArgFrom) string {
+	if v, ok := inv.made[from]; ok {
+		return v
+	}
+	var v string
+	switch from {
+	case ArgNow:
+		v = time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")
+	case ArgUUID4:
+		v = newUUID4()
+	default:
+		v = newUUID7(time.Now())
+	}
+	if inv.made == nil {
+		inv.made = map[ArgFrom]string{}
+	}
+	inv.made[from] = v
+	return v
+}

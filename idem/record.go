@@ -1,0 +1,140 @@
+package idem
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/idemgen/idemgen/gen"
+)
+
+// storeLimit is the size of a body, in bytes, above which a tombstone is kept.
+const storeLimit = 1 << 20
+
+var (
+	findRecord   = newAnswerQuery(gen.FindRecord)
+	expireRecord = newQuery(gen.ExpireRecord)
+	insertRecord = newQuery(gen.InsertRecord)
+	finishRecord = newQuery(gen.FinishRecord)
+	claimKey     = newQuery(gen.ClaimKey)
+	finishClaim  = newQuery(gen.FinishClaim)
+)
+
+// find looks the own key up: nil if it is unprotected, unused or expired.
+func (s *Service) find(ctx context.Context, inv *invocation) (*answer, error) {
+	if !inv.keyed() {
+		return nil, nil
+	}
+	results, err := s.sendAlone(ctx, findRecord.with(inv.identityParams()...))
+	if err != nil || len(results[0].rows) == 0 {
+		return nil, err
+	}
+	return readAnswer(results[0].rows[0])
+}
+
+// declare answers with a client error and records it. The writes of the attempt
+// are undone already.
+func (s *Service) declare(ctx context.Context, inv *invocation, e *Error) *answer {
+	return s.record(ctx, inv, s.refuse(inv, e), inv.op.keepErrors())
+}
+
+// record stores an answer, unless the key has a record: then that is the answer.
+func (s *Service) record(ctx context.Context, inv *invocation, ans *answer, keep time.Duration) *answer {
+	if !inv.keyed() {
+		return ans
+	}
+	params := append(inv.recordParams(ans, keep), []byte(millis(max(inv.op.Policy.Wait, time.Second))))
+	for range maxVanished {
+		results, err := s.sendAlone(ctx, insertRecord.with(params...))
+		switch {
+		case isLockTimeout(err):
+			return s.refuse(inv, errInFlight())
+		case err != nil:
+			return s.refuse(inv, errUnavailable(err))
+		case len(results[0].rows) > 0:
+			ans.stored = true
+			return ans
+		}
+		found, err := s.find(ctx, inv)
+		if err != nil {
+			return s.refuse(inv, errUnavailable(err))
+		}
+		if found != nil {
+			return s.judge(inv, found)
+		}
+	}
+	return s.refuse(inv, errInFlight())
+}
+
+// Bounds of the small statements beside the operation itself.
+const (
+	asideTries = 3
+	asideTime  = 10 * time.Second
+)
+
+// sendAlone sends one statement that may be sent twice without harm, on a
+// connection of its own; a pool may have several that are broken.
+func (s *Service) sendAlone(ctx context.Context, st statement) (results []result, err error) {
+	ctx, cancel := context.WithTimeout(ctx, asideTime)
+	defer cancel()
+	for try := range asideTries {
+		var c *conn
+		if c, err = s.acquire(ctx, try == 0); err != nil {
+			continue
+		}
+		script := []statement{st}
+		if c.facts.otherIsolation {
+			script = []statement{{sql: "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"}, st}
+		}
+		results, err = c.send(ctx, script...)
+		if isStale(err) {
+			c.discard(ctx)
+		} else {
+			c.release()
+		}
+		if err == nil {
+			return results[len(results)-1:], nil
+		}
+		if isPgError(err) && !isStale(err) {
+			return nil, err
+		}
+	}
+	return nil, err
+}
+
+func (inv *invocation) identityParams() [][]byte {
+	return [][]byte{[]byte(inv.scope), byteaText(inv.digest)}
+}
+
+// claimParams are scope, digest, operation, key and fingerprint.
+func (inv *invocation) claimParams() [][]byte {
+	return append(inv.identityParams(), []byte(inv.op.stored), []byte(inv.key), byteaText(inv.print))
+}
+
+// recordParams are claimParams and answerParams.
+func (inv *invocation) recordParams(ans *answer, keep time.Duration) [][]byte {
+	return append(inv.claimParams(), inv.answerParams(ans, keep)...)
+}
+
+// answerParams are status, headers, body and the time to keep them.
+func (inv *invocation) answerParams(ans *answer, keep time.Duration) [][]byte {
+	body := ans.body
+	if body == nil {
+		body = []byte{}
+	}
+	if len(body) > storeLimit || inv.op.Policy.Tombstone && ans.status < 400 {
+		body = nil
+	}
+	var headers []byte
+	if kept := storable(ans.headers); len(kept) > 0 {
+		headers = marshal(kept)
+	}
+	return [][]byte{strconv.AppendInt(nil, int64(ans.status), 10), headers, body,
+		fmt.Appendf(nil, "%.6f seconds", keep.Seconds())}
+}
+
+// millis is a duration as PostgreSQL's settings take it.
+func millis(d time.Duration) string {
+	return strconv.FormatInt(max(1, d.Milliseconds()), 10) + "ms"
+}

@@ -1,0 +1,206 @@
+package idem
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/idemgen/idemgen/idem/idemtest"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+func sameAnswer(t testing.TB, first, again *httptest.ResponseRecorder) {
+	t.Helper()
+	if first.Code != again.Code || first.Body.String() != again.Body.String() {
+		t.Errorf("first %d %s\nagain %d %s", first.Code, first.Body, again.Code, again.Body)
+	}
+	for _, name := range []string{"Location", "Content-Type", "Idempotency-Key"} {
+		if first.Header().Get(name) != again.Header().Get(name) {
+			t.Errorf("%s: first %q, again %q", name, first.Header().Get(name), again.Header().Get(name))
+		}
+	}
+	if got := first.Header().Get(replayedHeader) + " " + again.Header().Get(replayedHeader); got != "false true" {
+		t.Errorf("replayed: %s", got)
+	}
+}
+
+func TestCase_replay_1(t *testing.T) {
+	s := newShop(t, createPayment("CreatePayment", "2000ms", true))
+	first := s.post("CreatePayment", "k", order1)
+	wantStatus(t, first, 201)
+	if got := first.Header().Get("Location"); got != "/v1/payments/1" {
+		t.Errorf("Location %q", got)
+	}
+	sameAnswer(t, first, s.post("CreatePayment", "k", order1))
+	if n := s.count(t, "SELECT count(*) FROM payments"); n != 1 {
+		t.Errorf("%d payments", n)
+	}
+}
+
+// A result of null, empty list, false or zero is a result like any other.
+func TestCase_replay_5(t *testing.T) {
+	for _, value := range []string{"null", "[]", "false", "0", `""`} {
+		op := createPayment("Odd", "2000ms", true)
+		op.SQL = strings.ReplaceAll(op.SQL, "(SELECT row_to_json(o)::text FROM ("+paymentRow+") o)", "'"+value+"'::text")
+		s := newShop(t, op)
+		first := s.post("Odd", "k", order1)
+		wantStatus(t, first, 201)
+		if first.Body.String() != value {
+			t.Errorf("%s: %s", value, first.Body)
+		}
+		sameAnswer(t, first, s.post("Odd", "k", order1))
+	}
+}
+
+func allStrategies() []*Operation {
+	return []*Operation{
+		createPayment("Waiting", "2000ms", true), createPayment("Rejecting", "", true),
+		charge(), takeJob(), transfer("Transfer", ReadCommitted), transfer("Strict", Serializable), transfer("Steady", RepeatableRead),
+	}
+}
+
+func bodyFor(name Name) string {
+	switch name {
+	case "Charge":
+		return `{"amount": 1}`
+	case "TakeJob":
+		return ""
+	case "Transfer", "Strict", "Steady":
+		return `{"from": 1, "to": 2, "amount": 1}`
+	}
+	return order1
+}
+
+func TestEveryStrategyReplaysInEveryMode(t *testing.T) {
+	modes := map[string]pgx.QueryExecMode{
+		"statement": pgx.QueryExecModeCacheStatement, "describe": pgx.QueryExecModeCacheDescribe,
+		"exec": pgx.QueryExecModeExec, "simple": pgx.QueryExecModeSimpleProtocol,
+	}
+	for name, mode := range modes {
+		url := idemtest.URL(t, shopTables, "INSERT INTO jobs DEFAULT VALUES", "INSERT INTO jobs DEFAULT VALUES")
+		pool := idemtest.Open(t, url, func(c *pgxpool.Config) { c.ConnConfig.DefaultQueryExecMode = mode })
+		s := openShop(t, pool, allStrategies()...)
+		for _, op := range allStrategies() {
+			if op.Name == "Rejecting" {
+				s.exec(t, "TRUNCATE payments")
+			}
+			t.Run(name+"/"+string(op.Name), func(t *testing.T) {
+				first := s.post(op.Name, "k", bodyFor(op.Name))
+				if first.Code/100 != 2 {
+					t.Fatalf("%d %s", first.Code, first.Body)
+				}
+				sameAnswer(t, first, s.post(op.Name, "k", bodyFor(op.Name)))
+			})
+		}
+		if n := s.count(t, "SELECT balance FROM accounts WHERE id = 1"); n != 96 {
+			t.Errorf("%s: balance %d", name, n)
+		}
+		if n := s.count(t, "SELECT count(*) FROM jobs WHERE taken"); n != 1 {
+			t.Errorf("%s: %d jobs taken", name, n)
+		}
+	}
+}
+
+// Isolation is stated, never inherited.
+func TestADefaultIsolationIsNotInherited(t *testing.T) {
+	url := idemtest.URL(t, shopTables, "INSERT INTO jobs DEFAULT VALUES",
+		`CREATE FUNCTION level() RETURNS trigger LANGUAGE plpgsql AS $$
+		BEGIN NEW.note := current_setting('transaction_isolation'); RETURN NEW; END $$;
+		CREATE TRIGGER level BEFORE INSERT ON payments FOR EACH ROW EXECUTE FUNCTION level()`)
+	pool := idemtest.Open(t, url, func(c *pgxpool.Config) {
+		c.ConnConfig.RuntimeParams["default_transaction_isolation"] = "serializable"
+	})
+	s := openShop(t, pool, allStrategies()...)
+	for _, op := range allStrategies() {
+		if op.Name != "Rejecting" {
+			wantReplay := s.post(op.Name, "k", bodyFor(op.Name))
+			sameAnswer(t, wantReplay, s.post(op.Name, "k", bodyFor(op.Name)))
+		}
+	}
+	var note string
+	if err := pool.QueryRow(t.Context(), "SELECT note FROM payments").Scan(&note); err != nil || note != "read committed" {
+		t.Errorf("level %q, %v", note, err)
+	}
+}
+
+func TestAnotherPayloadIsRefused(t *testing.T) {
+	s := newShop(t, createPayment("CreatePayment", "2000ms", true))
+	wantStatus(t, s.post("CreatePayment", "k", order1), 201)
+	again := s.post("CreatePayment", "k", `{"order_id": "o1", "amount": 6}`)
+	wantCode(t, again, 422, "key-reused")
+	if body := again.Body.String(); !strings.Contains(body, "body") || strings.Contains(body, "o1") {
+		t.Errorf("names the part, not the value: %s", body)
+	}
+	if again.Header().Get("X-Should-Retry") != "false" {
+		t.Error("a permanent answer")
+	}
+}
+
+func TestRecordsExpireByTheDatabaseClock(t *testing.T) {
+	for _, op := range []*Operation{createPayment("Create", "2000ms", true), takeJob(), transfer("Transfer", ReadCommitted), transfer("Strict", Serializable)} {
+		s := newShop(t, op)
+		s.exec(t, "INSERT INTO jobs SELECT FROM generate_series(1, 5)")
+		first := s.post(op.Name, "k", bodyFor(op.Name))
+		s.exec(t, "UPDATE idem.keys SET expires_at = clock_timestamp() - interval '1 s'")
+		s.exec(t, "DELETE FROM payments")
+		again := s.post(op.Name, "k", bodyFor(op.Name))
+		if first.Code != again.Code || again.Header().Get(replayedHeader) != "false" || first.Body.String() == again.Body.String() {
+			t.Errorf("%s: %d %s, then %d %s", op.Name, first.Code, first.Body, again.Code, again.Body)
+		}
+		if n := s.count(t, "SELECT count(*) FROM idem.keys"); n != 1 {
+			t.Errorf("%s: %d records", op.Name, n)
+		}
+	}
+}
+
+func TestATombstoneIsNotRunAgain(t *testing.T) {
+	op := createPayment("Large", "2000ms", true)
+	op.SQL = strings.ReplaceAll(op.SQL, paymentRow, "SELECT repeat('x', 1100000) AS x")
+	s := newShop(t, op)
+	first := s.post("Large", "k", order1)
+	wantStatus(t, first, 201)
+	if first.Body.Len() < 1100000 {
+		t.Errorf("the first caller got %d bytes", first.Body.Len())
+	}
+	again := s.post("Large", "k", order1)
+	wantCode(t, again, 409, "response-not-stored")
+	if again.Header().Get("Location") != "/v1/payments/1" {
+		t.Errorf("Location %q", again.Header().Get("Location"))
+	}
+}
+
+func TestOptionalKeyAndReads(t *testing.T) {
+	s := newShop(t, createPayment("Create", "2000ms", false), getPayment())
+	w := s.post("Create", "", order1)
+	wantStatus(t, w, 201)
+	if w.Header().Get(replayedHeader) != "" {
+		t.Error("unprotected, yet marked")
+	}
+	if n := s.count(t, "SELECT count(*) FROM idem.keys"); n != 0 {
+		t.Errorf("%d records", n)
+	}
+	wantStatus(t, s.call("GetPayment", http.MethodGet, "1", ""), 200)
+	wantCode(t, s.call("GetPayment", http.MethodGet, "9", ""), 404, "not_found")
+	head := s.call("GetPayment", http.MethodHead, "1", "")
+	if head.Code != 200 || head.Body.Len() != 0 || head.Header().Get("Content-Length") == "0" {
+		t.Errorf("HEAD: %d, %d bytes", head.Code, head.Body.Len())
+	}
+	wantCode(t, s.call("GetPayment", http.MethodPut, "1", ""), 405, "method-not-allowed")
+}
+
+func TestReplaysAtOnceAreIdentical(t *testing.T) {
+	s := newShop(t, createPayment("Create", "2000ms", true))
+	first := s.post("Create", "k", order1)
+	var wg sync.WaitGroup
+	for range 100 {
+		wg.Go(func() {
+			if w := s.post("Create", "k", order1); w.Code != 201 || w.Body.String() != first.Body.String() {
+				t.Errorf("%d %s", w.Code, w.Body)
+			}
+		})
+	}
+	wg.Wait()
+}

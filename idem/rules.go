@@ -1,0 +1,161 @@
+package idem
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/idemgen/idemgen/gen"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// errDeclared is a declared client error.
+func errDeclared(p *Problem) *Error { return Fail(p.Status, p.Code, p.Title) }
+
+// violation is what an error of PostgreSQL says about a rule.
+type violation struct {
+	code, schema, table, constraint string
+}
+
+// verdict is what a violation means.
+type verdict struct {
+	err    *Error
+	stored bool
+	intent *step // set for a conflict of the business intent
+}
+
+// overcomeRule answers a violated rule, declared or not; anything else is a
+// fault.
+func (s *Service) overcomeRule(ctx context.Context, inv *invocation, f *failure, pg *pgconn.PgError, tries *tries) *answer {
+	v := violation{pg.Code, pg.SchemaName, pg.TableName, pg.ConstraintName}
+	found := inv.op.judgeViolation(f.step, v)
+	if found == nil && v.code[:2] == "23" && v.table != "" {
+		if root, err := s.partitionRoot(ctx, v); err == nil {
+			found = inv.op.judgeViolation(f.step, root)
+		}
+	}
+	switch {
+	case found == nil && isBadInput(v.code):
+		return s.lookUpOr(ctx, inv, errBadInput())
+	case found == nil:
+		return s.fault(ctx, inv, f.err)
+	case found.intent != nil:
+		return s.conflict(ctx, inv, found.intent, f, found.err, tries)
+	case found.stored:
+		return s.declare(ctx, inv, found.err)
+	}
+	return s.lookUpOr(ctx, inv, found.err)
+}
+
+// judgeViolation finds the rule of the step, or of any step, that v violates.
+func (op *operation) judgeViolation(at int, v violation) *verdict {
+	steps := op.steps
+	if at != unknownStep && at < len(steps) {
+		steps = steps[at : at+1]
+	}
+	for _, match := range []func(*step, violation) *verdict{matchDeclared, matchUndeclared} {
+		for i := range steps {
+			if found := match(&steps[i], v); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+func matchDeclared(st *step, v violation) *verdict {
+	if v.code == "IDM01" {
+		if p := st.required(v.constraint); p != nil {
+			return &verdict{err: errDeclared(p), stored: true}
+		}
+		return nil
+	}
+	var declared *Error
+	for i, rule := range st.Errors {
+		if rule.Constraint != "" && rule.Constraint == v.constraint || rule.SQLState != "" && rule.SQLState == v.code {
+			declared = errDeclared(&st.Errors[i].Problem)
+			break
+		}
+	}
+	if st.Intent != nil && v.code == "23505" && st.Intent.Constraint == v.constraint {
+		if declared == nil {
+			declared = errIntentConflict()
+		}
+		return &verdict{err: declared, stored: true, intent: st}
+	}
+	if declared == nil {
+		return nil
+	}
+	return &verdict{err: declared, stored: true}
+}
+
+// required is the problem that idem.refuse named: of the @require of that
+// column, or of the @empty where no row had to undo the statement.
+func (st *step) required(rule string) *Problem {
+	if rule == emptyRule {
+		return st.Empty.Problem
+	}
+	if at := slices.Index(st.RequireNames, rule); at >= 0 && at < len(st.Requires) {
+		return &st.Requires[at]
+	}
+	return nil
+}
+
+// emptyRule can be no column's name without quotes of its own.
+const emptyRule = "@empty"
+
+// matchUndeclared judges constraints of the tables that the step writes.
+func matchUndeclared(st *step, v violation) *verdict {
+	written := slices.Contains(st.Writes, v.schema+"."+v.table)
+	switch {
+	case v.code == "23503" && st.Delete:
+		return &verdict{err: &Error{Status: http.StatusConflict, Code: "still-referenced",
+			Title: "Still referenced by another resource"}}
+	case v.code == "23503" && written:
+		return &verdict{err: &Error{Status: http.StatusUnprocessableEntity, Code: "reference-not-found",
+			Title: "A referenced resource does not exist"}}
+	case v.code == "23503" && len(st.Writes) > 0:
+		return &verdict{err: &Error{Status: http.StatusConflict, Code: "still-referenced",
+			Title: "Still referenced by another resource"}}
+	case !written:
+		return nil
+	case v.code == "23505" || v.code == "23P01":
+		return &verdict{err: &Error{Status: http.StatusConflict, Code: "already-exists",
+			Title: "Conflicts with an existing resource"}}
+	case v.code == "23514" || v.code == "23502":
+		return &verdict{err: errBadInput()}
+	}
+	return nil
+}
+
+func errBadInput() *Error {
+	return &Error{Status: http.StatusUnprocessableEntity, Code: "invalid-value", Title: "Invalid value",
+		Detail: "The database refuses one of the values."}
+}
+
+func errIntentConflict() *Error {
+	return &Error{Status: http.StatusConflict, Code: "intent-conflict", Title: "Already done",
+		Detail: "There is a resource for this intent, made under another key."}
+}
+
+// partitionRoot renames a violation on a partition to the table that was
+// declared: names of a partition's indexes are its own.
+func (s *Service) partitionRoot(ctx context.Context, v violation) (violation, error) {
+	c, err := s.acquire(ctx, true)
+	if err != nil {
+		return v, err
+	}
+	defer c.release()
+	results, err := c.send(ctx, partitionRoot.with([]byte(v.constraint), []byte(v.schema), []byte(v.table)))
+	if err != nil || len(results[0].rows) == 0 {
+		return v, err
+	}
+	row := results[0].rows[0]
+	root := violation{v.code, string(row[0]), string(row[1]), v.constraint}
+	if len(row[2]) > 0 {
+		root.constraint = string(row[2])
+	}
+	return root, nil
+}
+
+var partitionRoot = newQuery(gen.PartitionRoot)

@@ -1,0 +1,138 @@
+package idem
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+)
+
+// start runs an invocation apart from the caller: its work is bounded by the
+// operation's timeout, not by the client's connection. The channel gives the
+// answer, once.
+func (s *Service) start(ctx context.Context, inv *invocation) <-chan *answer {
+	done := make(chan *answer, 1)
+	s.work.add()
+	go func() {
+		defer s.work.done()
+		done <- s.execute(context.WithoutCancel(ctx), inv)
+	}()
+	return done
+}
+
+// patience is how long a client waits for an answer: the timeout, the wait for
+// the claim, in memory and in the database.
+func (inv *invocation) patience() time.Duration {
+	return inv.op.Policy.Timeout + 2*inv.op.Policy.Wait
+}
+
+// execute claims, runs and records, or replays. It always gives an answer.
+func (s *Service) execute(ctx context.Context, inv *invocation) (ans *answer) {
+	defer func() {
+		if p := recover(); p != nil {
+			ans = s.fault(ctx, inv, panicError(p))
+		}
+	}()
+	if inv.keyed() {
+		leave, ok := s.flights.enter(ctx, identity{inv.scope, string(inv.digest)}, inv.op.Policy.Wait)
+		if !ok {
+			return s.refuse(inv, errInFlight())
+		}
+		defer leave()
+	}
+	inv.deadline = time.Now().Add(inv.op.Policy.Timeout + inv.op.Policy.Wait)
+	return s.attempts(ctx, inv)
+}
+
+func panicError(p any) error { return fmt.Errorf("panic: %v\n%s", p, debug.Stack()) }
+
+// attempts runs the operation until an attempt ends in an answer.
+func (s *Service) attempts(ctx context.Context, inv *invocation) *answer {
+	var tries tries
+	for {
+		ans, failed := s.attempt(ctx, inv, &tries)
+		if failed == nil {
+			return s.judge(inv, ans)
+		}
+		if ans = s.overcome(ctx, inv, failed, &tries); ans != nil {
+			return ans
+		}
+	}
+}
+
+// attempt is one transaction by the operation's strategy.
+func (s *Service) attempt(ctx context.Context, inv *invocation, tries *tries) (*answer, *failure) {
+	acquiring, cancel := context.WithDeadline(ctx, inv.deadline)
+	defer cancel()
+	c, err := s.acquire(acquiring, tries.fresh == 0)
+	if err != nil {
+		return nil, &failure{err: err, step: unknownStep}
+	}
+	ans, failed := s.runStrategy(ctx, c, inv)
+	if failed != nil {
+		failed.lost = c.isClosed()
+	}
+	if failed != nil && isStale(failed.err) {
+		c.discard(ctx)
+	} else {
+		c.release()
+	}
+	return ans, failed
+}
+
+// runStrategy runs the attempt on c. A panic is a failure like any other, so
+// that the connection is given back.
+func (s *Service) runStrategy(ctx context.Context, c *conn, inv *invocation) (ans *answer, failed *failure) {
+	defer func() {
+		if p := recover(); p != nil {
+			ans, failed = nil, &failure{err: panicError(p), step: unknownStep}
+		}
+	}()
+	switch {
+	case inv.handler != nil || inv.op.Strategy == Stepped:
+		return s.runStepped(ctx, c, inv)
+	case !inv.keyed():
+		return s.runUnkeyed(ctx, c, inv)
+	case inv.op.Strategy == Verbatim:
+		return s.runVerbatim(ctx, c, inv)
+	}
+	return s.runFused(ctx, c, inv)
+}
+
+// judge turns a replay into what this request may see of it.
+func (s *Service) judge(inv *invocation, ans *answer) *answer {
+	if !ans.replayed {
+		return ans
+	}
+	if parts := fingerprintDiff(ans.print, inv.print); len(parts) > 0 {
+		return s.refuse(inv, errKeyReused(parts))
+	}
+	if !ans.gone {
+		return ans
+	}
+	refusal := s.refuse(inv, errNotStored())
+	if location := ans.headers["Location"]; location != "" {
+		refusal.headers["Location"] = location
+	}
+	refusal.replayed = true
+	return refusal
+}
+
+// refuse is an error as the answer of this invocation.
+func (s *Service) refuse(inv *invocation, e *Error) *answer {
+	return s.answerOf(e, inv.occurrence(), inv.client)
+}
+
+// fault is the answer to what should not happen, which goes to the log, and to
+// the client without a word of it.
+func (s *Service) fault(ctx context.Context, inv *invocation, cause error) *answer {
+	s.logger.ErrorContext(ctx, "operation failed", "operation", inv.op.stored,
+		"request", inv.occurrence(), "error", cause)
+	e := errInternal(cause)
+	keep := inv.op.Policy.ServerError
+	if keep <= 0 || !inv.keyed() {
+		return s.refuse(inv, e)
+	}
+	e.permanent = true
+	return s.record(ctx, inv, s.refuse(inv, e), keep)
+}

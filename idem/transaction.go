@@ -1,0 +1,164 @@
+package idem
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// transaction is one attempt of an operation that takes several round trips.
+type transaction struct {
+	s   *Service
+	c   *conn
+	inv *invocation
+}
+
+// rowFirst: the snapshot predates the advisory lock, so the key row, not the
+// lock, is what a duplicate must meet.
+func (t *transaction) rowFirst() bool { return t.inv.op.Policy.Isolation != ReadCommitted }
+
+// runStepped claims, runs the steps (or Do's handler) and records, in one
+// transaction.
+func (s *Service) runStepped(ctx context.Context, c *conn, inv *invocation) (*answer, *failure) {
+	t := &transaction{s, c, inv}
+	// Cut off well after the server's own timeouts; the commit never is.
+	working, cancel := context.WithDeadline(ctx, inv.deadline.Add(afterTimeout))
+	defer cancel()
+	ans, failed := t.perform(working)
+	if failed == nil && !ans.replayed {
+		failed = t.commit(ctx, ans)
+	}
+	if c.inTransaction() {
+		c.rollback(ctx)
+	}
+	return ans, failed
+}
+
+// afterTimeout is how long after the timeout an operation's locks are held at
+// the most, whatever happened to its client.
+const afterTimeout = 5 * time.Second
+
+// perform begins, claims and runs. The answer is the record where there is one.
+func (t *transaction) perform(ctx context.Context) (*answer, *failure) {
+	if err := t.prepare(ctx); err != nil {
+		return nil, &failure{err: err, step: unknownStep}
+	}
+	if ans, failed := t.begin(ctx); ans != nil || failed != nil {
+		return ans, failed
+	}
+	if t.inv.handler != nil {
+		return t.runHandler(ctx)
+	}
+	run := &stepRun{transaction: t}
+	return run.all(ctx)
+}
+
+// prepare prepares all statements first: outside the transaction, whose locks
+// it would hold meanwhile.
+func (t *transaction) prepare(ctx context.Context) error {
+	statements := []statement{findRecord.with(), finishRecord.with()}
+	if t.inv.handler == nil {
+		for i := range t.inv.op.steps {
+			statements = append(statements, t.inv.op.steps[i].query.with())
+		}
+	}
+	return t.c.prepare(ctx, statements...)
+}
+
+// begin is the first round trip: transaction, timeouts, lock, record.
+func (t *transaction) begin(ctx context.Context) (*answer, *failure) {
+	script := t.opening()
+	lock, record := -1, -1
+	if t.inv.keyed() {
+		lock = len(script)
+		record = lock + 1
+		script = append(script, t.lock(), findRecord.with(t.inv.identityParams()...))
+		if t.rowFirst() {
+			script = append(script, claimKey.with(t.inv.claimParams()...))
+		}
+		// Left set, it would end waits for business rows.
+		script = append(script, statement{sql: "SET LOCAL lock_timeout TO DEFAULT"})
+	}
+	script = append(script, statement{sql: "SAVEPOINT idem"})
+	results, err := t.c.send(ctx, script...)
+	if record >= 0 && len(results) > record && len(results[record].rows) > 0 && (err == nil || isPgError(err)) {
+		return t.s.read(results[record])
+	}
+	if err != nil {
+		return nil, &failure{err: err, step: unknownStep, claiming: lock >= 0 && isLockTimeout(err)}
+	}
+	if lock >= 0 && t.tries() && !isTrue(results[lock].rows[0][0]) {
+		return nil, &failure{err: errNoAnswer, step: unknownStep, claiming: true}
+	}
+	return nil, nil
+}
+
+// opening begins the transaction and bounds it: a client that is gone, or a
+// server that can't reach it, must not hold the lock for long.
+func (t *transaction) opening() []statement {
+	policy := &t.inv.op.Policy
+	level := policy.Isolation
+	if level == ReadCommitted {
+		level = "read committed"
+	}
+	limit := policy.Timeout + policy.Wait
+	limits := "SELECT set_config('statement_timeout', $1, true), " +
+		"set_config('idle_in_transaction_session_timeout', $2, true), set_config('lock_timeout', $3, true)"
+	if t.c.facts.checksClient {
+		limits += ", set_config('client_connection_check_interval', '5s', true)"
+	}
+	script := []statement{
+		{sql: "BEGIN ISOLATION LEVEL " + string(level)},
+		{sql: limits, params: [][]byte{
+			[]byte(millis(limit)), []byte(millis(limit + afterTimeout)), []byte(millis(policy.Wait))}},
+	}
+	if t.inv.op.session != nil {
+		script = append(script, t.s.sessionStatement(t.inv))
+	}
+	if !t.inv.keyed() {
+		script = append(script, statement{sql: "SET LOCAL lock_timeout TO DEFAULT"})
+	}
+	return script
+}
+
+// tries reports whether the lock is only tried.
+func (t *transaction) tries() bool { return t.inv.op.Policy.Wait <= 0 }
+
+func (t *transaction) lock() statement {
+	sql := "SELECT pg_advisory_xact_lock($1)"
+	if t.tries() {
+		sql = "SELECT pg_try_advisory_xact_lock($1)"
+	}
+	return statement{sql: sql, params: [][]byte{fmt.Append(nil, t.inv.lock)}}
+}
+
+// commit is the last round trip, never cancelled: deferred constraints, the
+// sentinel, the record and COMMIT, whose tag is checked.
+func (t *transaction) commit(ctx context.Context, ans *answer) *failure {
+	script := []statement{
+		{sql: "SET CONSTRAINTS ALL IMMEDIATE"},
+		// Fails if the business SQL ended the transaction on its own.
+		{sql: "RELEASE SAVEPOINT idem"},
+	}
+	if t.inv.keyed() {
+		script = append(script, t.finish(ans))
+	}
+	script = append(script, statement{sql: "COMMIT"})
+	results, err := t.c.send(ctx, script...)
+	if err != nil {
+		return &failure{err: err, step: unknownStep}
+	}
+	if tag := results[len(results)-1].tag.String(); tag != "COMMIT" {
+		return &failure{err: errors.New("idem: COMMIT was answered with " + tag), step: unknownStep}
+	}
+	return nil
+}
+
+func (t *transaction) finish(ans *answer) statement {
+	inv, keep := t.inv, t.inv.op.Policy.Success
+	if t.rowFirst() {
+		return finishClaim.with(append(inv.answerParams(ans, keep), inv.identityParams()...)...)
+	}
+	return finishRecord.with(inv.recordParams(ans, keep)...)
+}

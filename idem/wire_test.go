@@ -1,0 +1,75 @@
+package idem
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/idemgen/idemgen/idem/idemtest"
+)
+
+// Round trips, counted on the wire: first request and replay.
+func TestRoundTrips(t *testing.T) {
+	pool, counter := idemtest.PoolCounting(t, shopTables, "INSERT INTO jobs SELECT FROM generate_series(1, 9)")
+	cases := []struct {
+		op            *Operation
+		first, replay int64
+	}{
+		{createPayment("Create", "2000ms", true), 1, 1},
+		{createPayment("Reject", "", true), 1, 1},
+		{charge(), 1, 1},
+		{takeJob(), 1, 1},
+		{transfer("Transfer", ReadCommitted), 2 + 3, 2},
+		{transfer("Strict", Serializable), 2 + 3, 2},
+	}
+	var ops []*Operation
+	for _, c := range cases {
+		ops = append(ops, c.op)
+	}
+	s := openShop(t, pool, ops...)
+	for _, c := range cases {
+		t.Run(string(c.op.Name), func(t *testing.T) {
+			send := func(i int) func() {
+				return func() {
+					body := bodyFor(c.op.Name)
+					if body == order1 {
+						body = fmt.Sprintf(`{"order_id": "%s-%d", "amount": 5}`, c.op.Name, i)
+					}
+					if w := s.post(c.op.Name, fmt.Sprint("k", i), body); w.Code/100 != 2 {
+						t.Fatalf("%d %s", w.Code, w.Body)
+					}
+				}
+			}
+			send(0)() // prepares the statements on the one connection
+			send(0)()
+			for i := 1; i <= 3; i++ {
+				if n := counter.Count(send(i)); n != c.first {
+					t.Errorf("new: %d round trips, want %d", n, c.first)
+				}
+				if n := counter.Count(send(i)); n != c.replay {
+					t.Errorf("replay: %d round trips, want %d", n, c.replay)
+				}
+			}
+		})
+	}
+}
+
+func TestSessionIsInThePipeline(t *testing.T) {
+	pool, counter := idemtest.PoolCounting(t, shopTables, `ALTER TABLE payments ADD tenant text DEFAULT current_setting('app.tenant_id', true)`)
+	config := shopConfig(createPayment("Create", "2000ms", true))
+	config.Session = []SessionVar{{Name: "app.tenant_id", Arg: Arg{From: ArgField, Field: 0}}}
+	config.Operations[0].SQL += "\n-- statement: session\nSELECT set_config('app.tenant_id', $1::text, true);\n"
+	service, err := New(pool, config, shopCaller, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := openShop(t, pool)
+	s.mux.Handle("/Create/{id}", service.Handler("Create"))
+	wantStatus(t, s.post("Create", "a", order1), 201)
+	n := counter.Count(func() { wantStatus(t, s.post("Create", "b", `{"order_id": "o2", "amount": 5}`), 201) })
+	if n != 1 {
+		t.Errorf("%d round trips", n)
+	}
+	if n := s.count(t, "SELECT count(*) FROM payments WHERE tenant = 't1'"); n != 2 {
+		t.Errorf("%d rows of the tenant", n)
+	}
+}

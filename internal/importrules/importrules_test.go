@@ -1,0 +1,145 @@
+// Package importrules holds the test of who may import whom.
+package importrules
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/idemgen/idemgen"
+
+// pkg is what `go list` says about a package.
+type pkg struct {
+	ImportPath string
+	Standard   bool
+	Imports    []string
+	Deps       []string
+}
+
+func list(t *testing.T) map[string]*pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-e", "-deps", "-json=ImportPath,Standard,Imports,Deps", module+"/...")
+	cmd.Env = append(cmd.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
+	}
+	all := map[string]*pkg{}
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all[p.ImportPath] = &p
+	}
+}
+
+// under reports whether an import path is one of the roots, or below one.
+func under(p string, roots ...string) bool {
+	return slices.ContainsFunc(roots, func(r string) bool { return p == r || strings.HasPrefix(p, r+"/") })
+}
+
+func own(paths ...string) []string {
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		out[i] = module + "/" + p
+	}
+	return out
+}
+
+func TestRuntimeStaysLean(t *testing.T) {
+	all := list(t)
+	// idem itself, and what emitted code imports with it: the standard
+	// library, pgx with its own two, and the runtime's SQL.
+	allowed := append(own("gen", "schema", "idem"), "github.com/jackc", "golang.org/x/text", "golang.org/x/sync")
+	runtime := all[module+"/idem"]
+	if runtime == nil {
+		t.Fatal("there is no package idem")
+	}
+	for _, dep := range runtime.Deps {
+		if p := all[dep]; p != nil && p.Standard || under(dep, allowed...) || strings.HasPrefix(dep, "vendor/") {
+			continue
+		}
+		t.Errorf("idem depends on %s", dep)
+	}
+	for _, dep := range runtime.Deps {
+		if under(dep, own("idem/idemtest", "generator", "internal", "templates")...) {
+			t.Errorf("idem depends on %s", dep)
+		}
+	}
+}
+
+func TestWhoMayImportWhom(t *testing.T) {
+	all := list(t)
+	rules := []struct {
+		what     string
+		imported []string // these packages, and those below them,
+		only     []string // may be imported by these alone, in this module
+	}{
+		{"the generator", own("generator"), own("generator", "internal", "cmd")},
+		{"the command line", own("internal/cli"), own("cmd")},
+		{"the runtime", own("idem"), append(own("idem", "generator/render", "generator/check", "bench"), module)},
+		{"the PostgreSQL grammar", []string{"github.com/sqlc-dev/oliphant"}, own("generator/schema", "generator/sqltext")},
+		{"YAML", []string{"go.yaml.in"}, own("generator")},
+		{"cobra", []string{"github.com/spf13"}, own("internal/cli")},
+		{"the disk", []string{"os"}, own("generator/files", "generator/sqlcrun", "cmd", "idem/idemtest")},
+		{"processes", []string{"os/exec"}, own("generator/sqlcrun", "idem/idemtest")},
+		{"test support", own("idem/idemtest"), own("idem/idemtest", "bench")},
+		{"embedded PostgreSQL", []string{"github.com/fergusstrange"}, own("idem/idemtest")},
+	}
+	for _, rule := range rules {
+		for path, p := range all {
+			if !under(path, module) || under(path, rule.only...) {
+				continue
+			}
+			for _, imported := range p.Imports {
+				if exact := len(rule.imported) == 1 && !strings.Contains(rule.imported[0], "."); exact && imported != rule.imported[0] {
+					continue
+				}
+				if under(imported, rule.imported...) {
+					t.Errorf("%s: %s may not import %s", rule.what, path, imported)
+				}
+			}
+		}
+	}
+}
+
+func TestModelAndDiagImportOnlyTheStandardLibrary(t *testing.T) {
+	all := list(t)
+	for path, allowed := range map[string][]string{
+		module + "/generator/diag":  nil,
+		module + "/generator/model": own("generator/diag"),
+	} {
+		p := all[path]
+		if p == nil {
+			t.Errorf("there is no package %s", path)
+			continue
+		}
+		for _, imported := range p.Imports {
+			if q := all[imported]; q != nil && q.Standard || under(imported, allowed...) {
+				continue
+			}
+			t.Errorf("%s may not import %s", path, imported)
+		}
+	}
+}
+
+// TestSqlcIsNoDependency: sqlc is run as a program; linking it would add its
+// 43 modules to every user's build.
+func TestSqlcIsNoDependency(t *testing.T) {
+	for path := range list(t) {
+		if under(path, "github.com/sqlc-dev/sqlc") {
+			t.Errorf("%s is linked", path)
+		}
+	}
+}

@@ -1,0 +1,27 @@
+-- name: SchemaVersion :one
+SELECT idem.version()::integer AS version;
+
+-- name: ProbeConnection :one
+-- What the server inherits to a transaction, and whether it can watch for lost
+-- clients (version 14 on Linux).
+SELECT current_setting('default_transaction_isolation') <> 'read committed' AS other_isolation,
+  current_setting('server_version_num')::integer >= 140000 AND version() LIKE '%linux%' AS checks_client;
+
+-- name: PartitionRoot :one
+-- The table and index that a partition's were made from.
+WITH RECURSIVE up AS (
+  SELECT t.oid AS tab, i.oid AS idx, 0 AS depth
+  FROM pg_catalog.pg_class t
+  JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
+  LEFT JOIN pg_catalog.pg_class i ON i.relnamespace = n.oid AND i.relname = @index_name::text
+  WHERE n.nspname = @schema_name::text AND t.relname = @table_name::text
+  UNION ALL
+  SELECT h.inhparent, (SELECT g.inhparent FROM pg_catalog.pg_inherits g WHERE g.inhrelid = up.idx), up.depth + 1
+  FROM up JOIN pg_catalog.pg_inherits h ON h.inhrelid = up.tab
+)
+SELECT n.nspname::text AS schema_name, t.relname::text AS table_name, coalesce(i.relname::text, '')::text AS index_name
+FROM up
+JOIN pg_catalog.pg_class t ON t.oid = up.tab
+JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
+LEFT JOIN pg_catalog.pg_class i ON i.oid = up.idx
+ORDER BY up.depth DESC LIMIT 1;

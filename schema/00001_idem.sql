@@ -1,0 +1,139 @@
+-- The tables of the idemgen runtime, in a PostgreSQL schema of their own.
+-- +goose Up
+CREATE SCHEMA idem;
+
+-- One row per key: who used it, for what, and the recorded answer. A row is
+-- seen by others only once the answer is in it. Operators find rows by scope
+-- and key; the digest keeps the index small and keys out of PostgreSQL's log.
+CREATE TABLE idem.keys (
+  scope       text COLLATE "C" NOT NULL CHECK (octet_length(scope) BETWEEN 1 AND 255),
+  digest      bytea NOT NULL CHECK (octet_length(digest) = 16),
+  operation   text NOT NULL,
+  key         text NOT NULL,
+  fingerprint bytea NOT NULL,
+  status      smallint NOT NULL,
+  headers     jsonb,
+  body        text,
+  attempt     integer NOT NULL DEFAULT 1,
+  created_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
+  expires_at  timestamptz NOT NULL,
+  PRIMARY KEY (scope, digest)
+) WITH (
+  -- A table that was swept empty and truncated makes cached plans scan.
+  vacuum_truncate = off,
+  autovacuum_vacuum_scale_factor = 0.02,
+  autovacuum_analyze_scale_factor = 0.02
+);
+
+CREATE INDEX keys_expires_at ON idem.keys (expires_at);
+
+-- One row per event, written in the transaction of the operation it tells of.
+CREATE TABLE idem.outbox (
+  scope          text COLLATE "C" NOT NULL,
+  id             uuid NOT NULL DEFAULT gen_random_uuid(),
+  operation      text NOT NULL,
+  topic          text NOT NULL,
+  key            text NOT NULL,
+  order_key      text,
+  headers        jsonb,
+  payload        json NOT NULL,
+  status         text NOT NULL DEFAULT 'PENDING' CHECK (status IN ('PENDING', 'PROCESSED', 'DEAD')),
+  attempt        integer NOT NULL DEFAULT 0,
+  due_at         timestamptz NOT NULL DEFAULT clock_timestamp(),
+  lease_owner    text,
+  lease_until    timestamptz,
+  answer_status  smallint,
+  answer_headers jsonb,
+  answer_body    text,
+  reason         text,
+  created_at     timestamptz NOT NULL DEFAULT clock_timestamp(),
+  processed_at   timestamptz,
+  PRIMARY KEY (scope, id),
+  UNIQUE (scope, key)
+) WITH (
+  vacuum_truncate = off,
+  autovacuum_vacuum_scale_factor = 0.02,
+  autovacuum_analyze_scale_factor = 0.02
+);
+
+CREATE INDEX outbox_due ON idem.outbox (due_at) WHERE status = 'PENDING';
+CREATE INDEX outbox_order ON idem.outbox (scope, topic, order_key, created_at)
+  WHERE order_key IS NOT NULL AND status <> 'PROCESSED';
+CREATE INDEX outbox_processed ON idem.outbox (processed_at) WHERE status = 'PROCESSED';
+
+-- The version of these tables; the runtime refuses to start with another.
+CREATE FUNCTION idem.version() RETURNS integer
+  LANGUAGE sql IMMUTABLE AS 'SELECT 1';
+
+-- +goose StatementBegin
+-- refuse ends a statement whose requirement does not hold. VOLATILE, so that it
+-- is called where it stands and nowhere else.
+CREATE FUNCTION idem.refuse(rule text) RETURNS text
+  LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  RAISE EXCEPTION 'a requirement does not hold'
+    USING ERRCODE = 'IDM01', CONSTRAINT = rule;
+END
+$$;
+-- +goose StatementEnd
+
+-- +goose StatementBegin
+-- rfc3339 is a time in UTC with six decimals, whatever TimeZone is. What to_char
+-- can't say is PostgreSQL's own word: infinity, and BC behind years before 1.
+-- One SELECT, so that the planner puts it in place of the call.
+CREATE FUNCTION idem.rfc3339(value timestamptz) RETURNS text
+  LANGUAGE sql STABLE AS $$
+  SELECT coalesce(
+    to_char(value AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
+      || CASE WHEN value < '0001-01-01 00:00:00Z' THEN ' BC' ELSE '' END),
+    value::text)
+$$;
+-- +goose StatementEnd
+
+-- +goose StatementBegin
+-- interval_iso is an interval as ISO 8601 duration, whatever IntervalStyle is.
+CREATE FUNCTION idem.interval_iso(value interval) RETURNS text
+  LANGUAGE plpgsql STABLE STRICT SET intervalstyle = 'iso_8601' AS $$
+BEGIN
+  RETURN value::text;
+END
+$$;
+-- +goose StatementEnd
+
+-- +goose StatementBegin
+-- urlencode percent-encodes all but the unreserved characters of RFC 3986.
+CREATE FUNCTION idem.urlencode(value text) RETURNS text
+  LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+BEGIN
+  IF value COLLATE "C" ~ '^[A-Za-z0-9._~-]*$' THEN
+    RETURN value; -- nearly always, and four times as fast
+  END IF;
+  RETURN (
+    SELECT string_agg(
+      CASE WHEN b BETWEEN 48 AND 57 OR b BETWEEN 65 AND 90 OR b BETWEEN 97 AND 122
+             OR b IN (45, 46, 95, 126)
+           THEN chr(b) ELSE '%' || upper(lpad(to_hex(b), 2, '0')) END, '' ORDER BY i)
+    FROM (
+      SELECT i, get_byte(convert_to(value, 'UTF8'), i) AS b
+      FROM generate_series(0, octet_length(convert_to(value, 'UTF8')) - 1) AS i
+    ) AS bytes);
+END
+$$;
+-- +goose StatementEnd
+
+-- +goose StatementBegin
+-- header_text is a text that may stand in a header: one with control characters
+-- ends the statement.
+CREATE FUNCTION idem.header_text(value text) RETURNS text
+  LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+BEGIN
+  IF value COLLATE "C" ~ '[\u0001-\u001f\u007f]' THEN
+    RAISE EXCEPTION 'a header value has control characters' USING ERRCODE = 'IDM02';
+  END IF;
+  RETURN value;
+END
+$$;
+-- +goose StatementEnd
+
+-- +goose Down
+DROP SCHEMA idem CASCADE;
