@@ -69,12 +69,13 @@ func migrate(ctx context.Context, url string) error {
 // greet prints where the service listens and two requests to try: the second
 // is a retry of the first, and changes nothing.
 func greet(ctx context.Context, w io.Writer, q *db.Queries, address string) error {
+	fmt.Fprintf(w, "listening on http://%s\n", address)
 	key, err := newAPIKey(ctx, q, "demo")
 	if err != nil {
 		return err
 	}
 	curl := fmt.Sprintf("curl -i http://%s/v1/payments -H 'Authorization: Bearer %s' -H 'Content-Type: application/json' "+
 		"-H 'Idempotency-Key: try-1' -d '{\"order_id\": \"order-1\", \"amount\": 1250, \"currency\": \"EUR\"}'", address, key)
-	_, err = fmt.Fprintf(w, "listening on http://%s\n\nmake a payment:\n  %s\n\nand retry it; the answer is the same, and there is one payment:\n  %s\n", address, curl, curl)
+	_, err = fmt.Fprintf(w, "\nmake a payment:\n  %s\n\nand retry it; the answer is the same, and there is one payment:\n  %s\n", curl, curl)
 	return err
 }

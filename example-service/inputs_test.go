@@ -281,7 +281,7 @@ func TestNoAPIKey(t *testing.T) {
 	if state(t, s.pool) != before || keys(t, s.pool) != records {
 		t.Error("something was done")
 	}
-	exec(t, s.pool, "DELETE FROM api_keys")
+	execute(t, s.pool, "DELETE FROM api_keys")
 	if got := c.send(t, ops[0].first.with("k")); got.status != 401 {
 		t.Errorf("with a revoked key: %d", got.status)
 	}

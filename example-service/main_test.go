@@ -112,10 +112,18 @@ type answer struct {
 // is reported, and is an answer of status 0.
 func (c *client) send(t testing.TB, r request) answer {
 	t.Helper()
-	req, err := http.NewRequest(r.method, c.url+r.path, strings.NewReader(r.body))
+	got, err := c.try(t.Context(), r)
 	if err != nil {
 		t.Error(err)
-		return answer{}
+	}
+	return got
+}
+
+// try sends a request to a service that may be gone.
+func (c *client) try(ctx context.Context, r request) (answer, error) {
+	req, err := http.NewRequestWithContext(ctx, r.method, c.url+r.path, strings.NewReader(r.body))
+	if err != nil {
+		return answer{}, err
 	}
 	if c.apiKey != "" {
 		req.Header.Set("Authorization", "Bearer "+c.apiKey)
@@ -127,22 +135,17 @@ func (c *client) send(t testing.TB, r request) answer {
 		req.Header.Set("Idempotency-Key", r.key)
 	}
 	maps.Copy(req.Header, r.header)
-	return do(t, c.http, req)
+	return do(c.http, req)
 }
 
-func do(t testing.TB, h *http.Client, req *http.Request) answer {
-	t.Helper()
+func do(h *http.Client, req *http.Request) (answer, error) {
 	res, err := h.Do(req)
 	if err != nil {
-		t.Error(err)
-		return answer{}
+		return answer{}, err
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Error(err)
-	}
-	return answer{res.StatusCode, res.Header, string(body)}
+	return answer{res.StatusCode, res.Header, string(body)}, err
 }
 
 func (c *client) post(t testing.TB, path, key, body string) answer {
@@ -270,7 +273,7 @@ func query[T any](t testing.TB, pool *pgxpool.Pool, sql string, args ...any) T {
 	return value
 }
 
-func exec(t testing.TB, pool *pgxpool.Pool, sql string, args ...any) {
+func execute(t testing.TB, pool *pgxpool.Pool, sql string, args ...any) {
 	t.Helper()
 	if _, err := pool.Exec(context.Background(), sql, args...); err != nil {
 		t.Fatalf("%v: %s", err, sql)
@@ -296,7 +299,7 @@ func keys(t testing.TB, pool *pgxpool.Pool) int {
 // expire lets all keys expire now.
 func expire(t testing.TB, pool *pgxpool.Pool) {
 	t.Helper()
-	exec(t, pool, "UPDATE idem.keys SET expires_at = clock_timestamp() - interval '1 second'")
+	execute(t, pool, "UPDATE idem.keys SET expires_at = clock_timestamp() - interval '1 second'")
 }
 
 // awaitBlocked returns when n backends of the pool's database wait for a lock.

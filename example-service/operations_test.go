@@ -186,7 +186,7 @@ func TestDeclaredErrors(t *testing.T) {
 			if state(t, s.pool) != before {
 				t.Error("a refusal changed something")
 			}
-			exec(t, s.pool, test.cure)
+			execute(t, s.pool, test.cure)
 			c.send(t, test.r.with(key)).replays(t, first)
 			if got := c.send(t, test.r.with(newKey())); got.status/100 != 2 {
 				t.Errorf("after the cure: %d %s", got.status, got.body)

@@ -70,7 +70,7 @@ func TestCapturePayment(t *testing.T) {
 func TestListPayments(t *testing.T) {
 	s := newService(t)
 	c := s.as(t, "acme")
-	exec(t, s.pool, `INSERT INTO payments (tenant_id, order_id, amount, currency)
+	execute(t, s.pool, `INSERT INTO payments (tenant_id, order_id, amount, currency)
 		SELECT tenant, 'order-' || n, n, 'EUR' FROM generate_series(1, 105) n, (VALUES ('acme'), ('other')) v (tenant) ORDER BY n`)
 	page := func(query string) []any {
 		t.Helper()

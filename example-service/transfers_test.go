@@ -26,7 +26,7 @@ func TestCreateTransfer(t *testing.T) {
 	c.transfer(t, "k", a, b, 60).replays(t, first)
 	broke := c.transfer(t, "k2", a, b, 60)
 	broke.refused(t, 402, "insufficient_funds")
-	exec(t, s.pool, "UPDATE accounts SET balance = balance + 1000 WHERE id = $1::text::bigint", a)
+	execute(t, s.pool, "UPDATE accounts SET balance = balance + 1000 WHERE id = $1::text::bigint", a)
 	c.transfer(t, "k2", a, b, 60).replays(t, broke) // told 402, never debited later
 	c.transfer(t, newKey(), a, foreign, 1).refused(t, 404, "no_such_account")
 	c.transfer(t, newKey(), foreign, a, 1).refused(t, 404, "no_such_account")

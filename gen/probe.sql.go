@@ -11,6 +11,45 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
+const HookedTables = `-- name: HookedTables :many
+SELECT (n.nspname || '.' || c.relname)::text AS name,
+  EXISTS (SELECT FROM pg_catalog.pg_trigger t
+    WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgtype & 1 = 0 AND t.tgenabled <> 'D')::boolean AS has_trigger,
+  EXISTS (SELECT FROM pg_catalog.pg_rewrite r WHERE r.ev_class = c.oid AND r.ev_type <> '1')::boolean AS has_rule
+FROM pg_catalog.pg_class c
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname || '.' || c.relname = ANY($1::text[])
+ORDER BY 1
+`
+
+type HookedTablesRow struct {
+	Name       string
+	HasTrigger bool
+	HasRule    bool
+}
+
+// Tables that a gated statement would behave differently on: statement-level
+// triggers fire although nothing is written; rules fail inside WITH.
+func (q *Queries) HookedTables(ctx context.Context, tables []string) ([]HookedTablesRow, error) {
+	rows, err := q.db.Query(ctx, HookedTables, tables)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []HookedTablesRow
+	for rows.Next() {
+		var i HookedTablesRow
+		if err := rows.Scan(&i.Name, &i.HasTrigger, &i.HasRule); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const PartitionRoot = `-- name: PartitionRoot :one
 WITH RECURSIVE up AS (
   SELECT t.oid AS tab, i.oid AS idx, 0 AS depth

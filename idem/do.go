@@ -29,7 +29,7 @@ type Request struct {
 
 // Response is what a handler of Do answers, its writes kept.
 type Response struct {
-	Status int // 2xx, 3xx, or a 4xx that a repetition would meet again; 0 is 200
+	Status int         // 2xx, 3xx, or a 4xx that a repetition would meet again; 0 is 200
 	Header http.Header // those that are never stored are left out of a replay
 	Body   []byte
 }

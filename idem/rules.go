@@ -53,7 +53,7 @@ func (op *operation) judgeViolation(at int, v violation) *verdict {
 	if at != unknownStep && at < len(steps) {
 		steps = steps[at : at+1]
 	}
-	for _, match := range []func(*step, violation) *verdict{matchDeclared, matchUndeclared} {
+	for _, match := range []func(*step, violation) *verdict{matchDeclared, matchWritten, matchReferencing} {
 		for i := range steps {
 			if found := match(&steps[i], v); found != nil {
 				return found
@@ -104,28 +104,38 @@ func (st *step) required(rule string) *Problem {
 // emptyRule can be no column's name without quotes of its own.
 const emptyRule = "@empty"
 
-// matchUndeclared judges constraints of the tables that the step writes.
-func matchUndeclared(st *step, v violation) *verdict {
-	written := slices.Contains(st.Writes, v.schema+"."+v.table)
-	switch {
-	case v.code == "23503" && st.Delete:
-		return &verdict{err: &Error{Status: http.StatusConflict, Code: "still-referenced",
-			Title: "Still referenced by another resource"}}
-	case v.code == "23503" && written:
+// matchWritten judges constraints of the tables that the step writes.
+func matchWritten(st *step, v violation) *verdict {
+	if !slices.Contains(st.Writes, v.schema+"."+v.table) {
+		return nil
+	}
+	switch v.code {
+	case "23503":
+		if st.Delete {
+			return &verdict{err: errStillReferenced()}
+		}
 		return &verdict{err: &Error{Status: http.StatusUnprocessableEntity, Code: "reference-not-found",
 			Title: "A referenced resource does not exist"}}
-	case v.code == "23503" && len(st.Writes) > 0:
-		return &verdict{err: &Error{Status: http.StatusConflict, Code: "still-referenced",
-			Title: "Still referenced by another resource"}}
-	case !written:
-		return nil
-	case v.code == "23505" || v.code == "23P01":
+	case "23505", "23P01":
 		return &verdict{err: &Error{Status: http.StatusConflict, Code: "already-exists",
 			Title: "Conflicts with an existing resource"}}
-	case v.code == "23514" || v.code == "23502":
+	case "23514", "23502":
 		return &verdict{err: errBadInput()}
 	}
 	return nil
+}
+
+// matchReferencing: the foreign key of another table holds a row that the step
+// would take away.
+func matchReferencing(st *step, v violation) *verdict {
+	if v.code == "23503" && len(st.Writes) > 0 {
+		return &verdict{err: errStillReferenced()}
+	}
+	return nil
+}
+
+func errStillReferenced() *Error {
+	return &Error{Status: http.StatusConflict, Code: "still-referenced", Title: "Still referenced by another resource"}
 }
 
 func errBadInput() *Error {

@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/idemgen/idemgen/gen"
-	"github.com/idemgen/idemgen/schema"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -174,20 +172,6 @@ func (s *Service) Run(ctx context.Context) error {
 	err := s.sweeper.Run(ctx)
 	s.work.wait()
 	return err
-}
-
-// Ready fails if the runtime's tables are missing or of another version.
-func (s *Service) Ready(ctx context.Context) error {
-	version, err := gen.New(s.pool).SchemaVersion(ctx)
-	switch code := sqlState(err); {
-	case code == "42883" || code == "3F000":
-		return errors.New("idem: the runtime's tables are missing: run the migrations")
-	case err != nil:
-		return fmt.Errorf("idem: %w", err)
-	case version != schema.Version:
-		return fmt.Errorf("idem: the runtime's tables have version %d, this program needs %d", version, schema.Version)
-	}
-	return nil
 }
 
 // Meta is what is known about an answer beside its body.

@@ -83,18 +83,3 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func TestReady(t *testing.T) {
-	s := newShop(t)
-	if err := s.Ready(t.Context()); err != nil {
-		t.Error(err)
-	}
-	s.exec(t, "CREATE OR REPLACE FUNCTION idem.version() RETURNS integer LANGUAGE sql AS 'SELECT 99'")
-	if err := s.Ready(t.Context()); err == nil {
-		t.Error("another version")
-	}
-	s.exec(t, "DROP SCHEMA idem CASCADE")
-	if err := s.Ready(t.Context()); err == nil {
-		t.Error("no tables")
-	}
-}

@@ -25,3 +25,15 @@ JOIN pg_catalog.pg_class t ON t.oid = up.tab
 JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
 LEFT JOIN pg_catalog.pg_class i ON i.oid = up.idx
 ORDER BY up.depth DESC LIMIT 1;
+
+-- name: HookedTables :many
+-- Tables that a gated statement would behave differently on: statement-level
+-- triggers fire although nothing is written; rules fail inside WITH.
+SELECT (n.nspname || '.' || c.relname)::text AS name,
+  EXISTS (SELECT FROM pg_catalog.pg_trigger t
+    WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgtype & 1 = 0 AND t.tgenabled <> 'D')::boolean AS has_trigger,
+  EXISTS (SELECT FROM pg_catalog.pg_rewrite r WHERE r.ev_class = c.oid AND r.ev_type <> '1')::boolean AS has_rule
+FROM pg_catalog.pg_class c
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname || '.' || c.relname = ANY(@tables::text[])
+ORDER BY 1;

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -32,6 +33,9 @@ func apply(text string, span sqltext.Span, edits ...edit) string {
 // inside strings, quoted names and block comments belong to the user's text
 // and stay as they are.
 func indent(sql, by string) string {
+	if endsLines(sql) {
+		return indentLines(sql, by)
+	}
 	inside := func(int) bool { return false }
 	if tokens, err := sqltext.Tokens(sql); err == nil {
 		inside = func(at int) bool {
@@ -48,3 +52,31 @@ func indent(sql, by string) string {
 	}
 	return b.String()
 }
+
+func indentLines(sql, by string) string {
+	var b strings.Builder
+	for line := range strings.Lines(sql) {
+		if line != "\n" || b.Len() == 0 {
+			b.WriteString(by)
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// endsLines reports whether it is plain at a glance that no token of sql goes on
+// behind the end of a line: then the lines need no look at the tokens, which is
+// most of the time that planning takes.
+func endsLines(sql string) bool {
+	if strings.Contains(sql, "/*") || dollarQuote.MatchString(sql) || strings.HasSuffix(sql, "\n") {
+		return false
+	}
+	for line := range strings.Lines(sql) {
+		if strings.Count(line, "'")%2 != 0 || strings.Count(line, `"`)%2 != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+var dollarQuote = regexp.MustCompile(`\$[A-Za-z_\x80-\xff$]`)

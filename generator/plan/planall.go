@@ -1,19 +1,35 @@
 package plan
 
 import (
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
 	"github.com/idemgen/idemgen/generator/diag"
 	"github.com/idemgen/idemgen/generator/model"
 )
 
 func planAll(svc *model.Service, diags *diag.List) []*Operation {
-	ops := make([]*Operation, 0, len(svc.Operations))
-	for _, m := range svc.Operations {
-		p := &planner{svc: svc, op: m, diags: diags}
-		if op := p.plan(); op != nil {
-			ops = append(ops, op)
-		}
+	planners := make([]*planner, len(svc.Operations))
+	planned := make([]*Operation, len(svc.Operations))
+	for i, m := range svc.Operations {
+		planners[i] = &planner{svc: svc, op: m, diags: &diag.List{}}
 	}
-	return ops
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(planners)); i = next.Add(1) - 1 {
+				planned[i] = planners[i].plan()
+			}
+		})
+	}
+	workers.Wait()
+	for _, p := range planners {
+		diags.Add(p.diags.Sorted()...)
+	}
+	return slices.DeleteFunc(planned, func(op *Operation) bool { return op == nil })
 }
 
 // planner plans one operation.

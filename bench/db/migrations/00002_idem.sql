@@ -79,6 +79,19 @@ $$;
 -- +goose StatementEnd
 
 -- +goose StatementBegin
+-- rfc3339 is a time in UTC with six decimals, whatever TimeZone is. What to_char
+-- can't say is PostgreSQL's own word: infinity, and BC behind years before 1.
+-- One SELECT, so that the planner puts it in place of the call.
+CREATE FUNCTION idem.rfc3339(value timestamptz) RETURNS text
+  LANGUAGE sql STABLE AS $$
+  SELECT coalesce(
+    to_char(value AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
+      || CASE WHEN value < '0001-01-01 00:00:00Z' THEN ' BC' ELSE '' END),
+    value::text)
+$$;
+-- +goose StatementEnd
+
+-- +goose StatementBegin
 -- interval_iso is an interval as ISO 8601 duration, whatever IntervalStyle is.
 CREATE FUNCTION idem.interval_iso(value interval) RETURNS text
   LANGUAGE plpgsql STABLE STRICT SET intervalstyle = 'iso_8601' AS $$
@@ -91,8 +104,12 @@ $$;
 -- +goose StatementBegin
 -- urlencode percent-encodes all but the unreserved characters of RFC 3986.
 CREATE FUNCTION idem.urlencode(value text) RETURNS text
-  LANGUAGE sql IMMUTABLE STRICT AS $$
-  SELECT CASE WHEN value COLLATE "C" ~ '^[A-Za-z0-9._~-]*$' THEN value ELSE (
+  LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+BEGIN
+  IF value COLLATE "C" ~ '^[A-Za-z0-9._~-]*$' THEN
+    RETURN value; -- nearly always, and four times as fast
+  END IF;
+  RETURN (
     SELECT string_agg(
       CASE WHEN b BETWEEN 48 AND 57 OR b BETWEEN 65 AND 90 OR b BETWEEN 97 AND 122
              OR b IN (45, 46, 95, 126)
@@ -100,8 +117,8 @@ CREATE FUNCTION idem.urlencode(value text) RETURNS text
     FROM (
       SELECT i, get_byte(convert_to(value, 'UTF8'), i) AS b
       FROM generate_series(0, octet_length(convert_to(value, 'UTF8')) - 1) AS i
-    ) AS bytes
-  ) END
+    ) AS bytes);
+END
 $$;
 -- +goose StatementEnd
 

@@ -7,6 +7,7 @@ ORDER BY id
 FOR UPDATE;
 
 -- name: MoveMoney :one
+-- @require differ 422 same_account "a transfer needs two accounts"
 -- @require both_exist 404 no_such_account "one of the accounts does not exist"
 -- @require enough 402 insufficient_funds "the balance is too low"
 WITH found AS (
@@ -24,7 +25,8 @@ WITH found AS (
     WHERE c.tenant_id = @tenant_id AND c.id = @to_id
     RETURNING c.id
 )
-SELECT (found.n = 2)::boolean AS both_exist,
+SELECT (@from_id::bigint <> @to_id::bigint)::boolean AS differ,
+       (found.n = 2)::boolean AS both_exist,
        EXISTS (SELECT FROM debited)::boolean AS enough
 FROM found;
 

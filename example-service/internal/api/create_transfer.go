@@ -63,18 +63,19 @@ func createTransferOperation() *idem.Operation {
 				Name:    "MoveMoney",
 				Section: "step.MoveMoney",
 				Args: []idem.Arg{
-					{From: idem.ArgField, Field: 3},                      // $1 caller.tenant_id
-					{From: idem.ArgField, Field: 1, Kind: idem.KindInt8}, // $2 body.from_account
-					{From: idem.ArgField, Field: 2, Kind: idem.KindInt8}, // $3 body.to_account
+					{From: idem.ArgField, Field: 1, Kind: idem.KindInt8}, // $1 body.from_account
+					{From: idem.ArgField, Field: 2, Kind: idem.KindInt8}, // $2 body.to_account
+					{From: idem.ArgField, Field: 3},                      // $3 caller.tenant_id
 					{From: idem.ArgField, Field: 0, Kind: idem.KindInt8}, // $4 body.amount
 				},
-				Results: idem.Results{Requires: 2},
+				Results: idem.Results{Requires: 3},
 				Empty:   idem.Empty{Problem: &idem.Problem{Status: 409, Code: "conflict", Title: "Conflict"}},
 				Requires: []idem.Problem{
+					{Status: 422, Code: "same_account", Title: "a transfer needs two accounts"},         // differ
 					{Status: 404, Code: "no_such_account", Title: "one of the accounts does not exist"}, // both_exist
 					{Status: 402, Code: "insufficient_funds", Title: "the balance is too low"},          // enough
 				},
-				RequireNames: []string{"both_exist", "enough"},
+				RequireNames: []string{"differ", "both_exist", "enough"},
 				Errors: []idem.ErrorRule{
 					{
 						Constraint: "accounts_balance_check",

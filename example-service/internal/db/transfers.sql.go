@@ -90,45 +90,48 @@ const moveMoney = `-- name: MoveMoney :one
 WITH found AS (
     SELECT count(*) AS n
     FROM accounts a
-    WHERE a.tenant_id = $1 AND a.id IN ($2, $3)
+    WHERE a.tenant_id = $3 AND a.id IN ($1, $2)
 ), debited AS (
     UPDATE accounts d
     SET balance = d.balance - $4::bigint
-    WHERE d.tenant_id = $1 AND d.id = $2 AND d.balance >= $4::bigint
+    WHERE d.tenant_id = $3 AND d.id = $1 AND d.balance >= $4::bigint
     RETURNING d.id
 ), credited AS (
     UPDATE accounts c
     SET balance = c.balance + $4::bigint
-    WHERE c.tenant_id = $1 AND c.id = $3
+    WHERE c.tenant_id = $3 AND c.id = $2
     RETURNING c.id
 )
-SELECT (found.n = 2)::boolean AS both_exist,
+SELECT ($1::bigint <> $2::bigint)::boolean AS differ,
+       (found.n = 2)::boolean AS both_exist,
        EXISTS (SELECT FROM debited)::boolean AS enough
 FROM found
 `
 
 type MoveMoneyParams struct {
-	TenantID string
 	FromID   int64
 	ToID     int64
+	TenantID string
 	Amount   int64
 }
 
 type MoveMoneyRow struct {
+	Differ    bool
 	BothExist bool
 	Enough    bool
 }
 
+// @require differ 422 same_account "a transfer needs two accounts"
 // @require both_exist 404 no_such_account "one of the accounts does not exist"
 // @require enough 402 insufficient_funds "the balance is too low"
 func (q *Queries) MoveMoney(ctx context.Context, arg MoveMoneyParams) (MoveMoneyRow, error) {
 	row := q.db.QueryRow(ctx, moveMoney,
-		arg.TenantID,
 		arg.FromID,
 		arg.ToID,
+		arg.TenantID,
 		arg.Amount,
 	)
 	var i MoveMoneyRow
-	err := row.Scan(&i.BothExist, &i.Enough)
+	err := row.Scan(&i.Differ, &i.BothExist, &i.Enough)
 	return i, err
 }

@@ -22,33 +22,35 @@ SELECT
 FROM idem_step s;
 
 -- statement: step.MoveMoney
--- $1 tenant_id: caller.tenant_id
--- $2 from_id: body.from_account
--- $3 to_id: body.to_account
+-- $1 from_id: body.from_account
+-- $2 to_id: body.to_account
+-- $3 tenant_id: caller.tenant_id
 -- $4 amount: body.amount
 WITH found AS (
     SELECT count(*) AS n
     FROM accounts a
-    WHERE a.tenant_id = $1 AND a.id IN ($2, $3)
+    WHERE a.tenant_id = $3 AND a.id IN ($1, $2)
 ), debited AS (
     UPDATE accounts d
     SET balance = d.balance - $4::bigint
-    WHERE d.tenant_id = $1 AND d.id = $2 AND d.balance >= $4::bigint
+    WHERE d.tenant_id = $3 AND d.id = $1 AND d.balance >= $4::bigint
     RETURNING d.id
 ), credited AS (
     UPDATE accounts c
     SET balance = c.balance + $4::bigint
-    WHERE c.tenant_id = $1 AND c.id = $3
+    WHERE c.tenant_id = $3 AND c.id = $2
     RETURNING c.id
 ),
 
-idem_step (both_exist, enough) AS (
-  SELECT (found.n = 2)::boolean AS both_exist,
+idem_step (differ, both_exist, enough) AS (
+  SELECT ($1::bigint <> $2::bigint)::boolean AS differ,
+         (found.n = 2)::boolean AS both_exist,
          EXISTS (SELECT FROM debited)::boolean AS enough
   FROM found
 )
 
 SELECT
+  s.differ IS TRUE AS differ,
   s.both_exist IS TRUE AS both_exist,
   s.enough IS TRUE AS enough
 FROM idem_step s;

@@ -1,0 +1,70 @@
+package idem
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/idemgen/idemgen/gen"
+	"github.com/idemgen/idemgen/schema"
+)
+
+// Ready fails if the runtime's tables are missing or of another version, or if
+// the database has triggers or rules, made outside the migrations, that an
+// operation's strategy does not allow for.
+func (s *Service) Ready(ctx context.Context) error {
+	version, err := gen.New(s.pool).SchemaVersion(ctx)
+	switch code := sqlState(err); {
+	case code == "42883" || code == "3F000":
+		return errors.New("idem: the runtime's tables are missing: run the migrations")
+	case err != nil:
+		return fmt.Errorf("idem: %w", err)
+	case version != schema.Version:
+		return fmt.Errorf("idem: the runtime's tables have version %d, this program needs %d", version, schema.Version)
+	}
+	return s.checkHooks(ctx)
+}
+
+func (s *Service) checkHooks(ctx context.Context) error {
+	found, err := gen.New(s.pool).HookedTables(ctx, s.writtenTables())
+	if err != nil {
+		return fmt.Errorf("idem: %w", err)
+	}
+	var all []error
+	for _, op := range s.cfg.Operations {
+		for _, table := range found {
+			if hook := disallowed(op, table); hook != "" {
+				all = append(all, fmt.Errorf("idem: operation %s is %s, but table %s has a %s that is not in the migrations",
+					op.Name, op.Strategy, table.Name, hook))
+			}
+		}
+	}
+	return errors.Join(all...)
+}
+
+// disallowed names what of the table the operation's strategy does not allow.
+func disallowed(op *Operation, table gen.HookedTablesRow) string {
+	gated := op.Strategy == Fused || op.Strategy == Verbatim
+	if !gated || !slices.Contains(op.Steps[0].Writes, table.Name) {
+		return ""
+	}
+	switch {
+	case table.HasRule:
+		return "rule"
+	case table.HasTrigger && op.Strategy == Fused:
+		return "statement-level trigger"
+	}
+	return ""
+}
+
+func (s *Service) writtenTables() []string {
+	var tables []string
+	for _, op := range s.cfg.Operations {
+		for _, step := range op.Steps {
+			tables = append(tables, step.Writes...)
+		}
+	}
+	slices.Sort(tables)
+	return slices.Compact(tables)
+}
