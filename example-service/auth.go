@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"strings"
 
@@ -61,4 +63,14 @@ func digest(key string) []byte {
 func newAPIKey(ctx context.Context, q *db.Queries, tenant string) (string, error) {
 	key := rand.Text()
 	return key, q.AddAPIKey(ctx, db.AddAPIKeyParams{Digest: digest(key), TenantID: tenant})
+}
+
+// printAPIKey makes a key and prints it, this once.
+func printAPIKey(ctx context.Context, w io.Writer, q *db.Queries, tenant string) error {
+	key, err := newAPIKey(ctx, q, tenant)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(w, key)
+	return err
 }

@@ -66,10 +66,9 @@ func migrate(ctx context.Context, url string) error {
 	return err
 }
 
-// greet prints where the service listens and two requests to try: the second
-// is a retry of the first, and changes nothing.
-func greet(ctx context.Context, w io.Writer, q *db.Queries, address string) error {
-	fmt.Fprintf(w, "listening on http://%s\n", address)
+// invite prints two requests to try: the second is a retry of the first, and
+// changes nothing. The key in them is of a database that goes with the process.
+func invite(ctx context.Context, w io.Writer, q *db.Queries, address string) error {
 	key, err := newAPIKey(ctx, q, "demo")
 	if err != nil {
 		return err

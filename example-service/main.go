@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 	"net"
@@ -29,13 +30,16 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	if err := run(ctx, logger); err != nil {
+	tenant := flag.String("new-key", "", "make an API key for this tenant, print it and exit")
+	flag.Parse()
+	if err := run(ctx, logger, *tenant); err != nil {
 		logger.Error("the service stopped", "error", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, logger *slog.Logger) error {
+// run serves, or makes an API key for a tenant where one is named.
+func run(ctx context.Context, logger *slog.Logger, tenant string) error {
 	url, stopServer, err := databaseURL(ctx, logger)
 	if err != nil {
 		return err
@@ -49,6 +53,9 @@ func run(ctx context.Context, logger *slog.Logger) error {
 		return err
 	}
 	defer pool.Close()
+	if tenant != "" {
+		return printAPIKey(ctx, os.Stdout, db.New(pool), tenant)
+	}
 
 	handler, svc, err := newHandler(ctx, pool, logger)
 	if err != nil {
@@ -58,8 +65,11 @@ func run(ctx context.Context, logger *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	if err := greet(ctx, os.Stdout, db.New(pool), listener.Addr().String()); err != nil {
-		return err
+	fmt.Printf("listening on http://%s\n", listener.Addr())
+	if os.Getenv("DATABASE_URL") == "" {
+		if err := invite(ctx, os.Stdout, db.New(pool), listener.Addr().String()); err != nil {
+			return err
+		}
 	}
 	return serve(ctx, handler, svc, listener)
 }

@@ -4,14 +4,16 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"time"
 )
 
 // handler serves one operation over HTTP. The order of its checks is fixed:
 // who, what form, which key, which values; nothing of that is stored.
 type handler struct {
-	s  *Service
-	op *operation
+	s       *Service
+	op      *operation
+	escaped bool // the router gives path parameters as they were sent
 }
 
 // ServeHTTP implements http.Handler.
@@ -80,7 +82,7 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request) (*invocation, *E
 		return nil, refused
 	}
 	inv.values, refused = h.op.decoder.decode(request{
-		path: r.PathValue, rawQuery: r.URL.RawQuery, header: r.Header, body: body, caller: h.op.callerOf(values),
+		path: h.pathOf(r), rawQuery: r.URL.RawQuery, header: r.Header, body: body, caller: h.op.callerOf(values),
 	})
 	if refused != nil {
 		return nil, refused
@@ -95,6 +97,20 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request) (*invocation, *E
 	}
 	inv.print = h.op.decoder.fingerprint(inv.values)
 	return inv, nil
+}
+
+// pathOf gives the path parameters, decoded.
+func (h *handler) pathOf(r *http.Request) func(string) string {
+	if !h.escaped || r.URL.RawPath == "" {
+		return r.PathValue
+	}
+	return func(name string) string {
+		value := r.PathValue(name)
+		if decoded, err := url.PathUnescape(value); err == nil {
+			return decoded
+		}
+		return value
+	}
 }
 
 // clientKey is the key of the request, "" where the operation reads none.

@@ -159,12 +159,23 @@ func (s *Service) Operation(name Name) *Operation {
 
 // Handler returns the handler of an operation; path parameters come from
 // r.PathValue. It panics if the service has no such operation.
-func (s *Service) Handler(name Name) http.Handler {
+func (s *Service) Handler(name Name) http.Handler { return s.handler(name) }
+
+// EscapedHandler is Handler for routers that match the path as it was sent,
+// such as chi: they leave path parameters percent-encoded where the path has
+// a form of its own ("%2F"). net/http's ServeMux decodes them.
+func (s *Service) EscapedHandler(name Name) http.Handler {
+	h := s.handler(name)
+	h.escaped = true
+	return h
+}
+
+func (s *Service) handler(name Name) *handler {
 	op := s.operations[name]
 	if op == nil {
 		panic(fmt.Sprintf("idem: the service has no operation %q", name))
 	}
-	return &handler{s, op}
+	return &handler{s: s, op: op}
 }
 
 // Run sweeps until ctx ends and work in flight is done.

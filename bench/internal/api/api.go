@@ -100,7 +100,7 @@ func (s *Service) Mount(r chi.Router, ops ...idem.Name) error {
 	}
 	for _, name := range ops {
 		op := s.inner.Operation(name)
-		r.Method(op.Method, op.Path, s.inner.Handler(name))
+		r.Method(op.Method, op.Path, s.inner.EscapedHandler(name))
 	}
 	return nil
 }
