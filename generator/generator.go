@@ -48,5 +48,5 @@ func (r *Result) Drift() bool {
 	return false
 }
 
-// ErrNoConfig: there is no configuration file, so nothing to do.
+// ErrNoConfig is returned where there is no configuration file, so nothing to do.
 var ErrNoConfig = errors.New("no configuration file")

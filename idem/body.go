@@ -46,7 +46,7 @@ func (op *operation) checkMedia(header http.Header) *Error {
 	}
 	refused.Detail = "Send application/json."
 	media, params, err := mime.ParseMediaType(header.Get("Content-Type"))
-	if err != nil || media != "application/json" && !(strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json")) {
+	if err != nil || !isJSON(media) {
 		return refused
 	}
 	if charset := params["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") {
@@ -54,6 +54,11 @@ func (op *operation) checkMedia(header http.Header) *Error {
 		return refused
 	}
 	return nil
+}
+
+// isJSON: application/json, or a type with that structure (RFC 6839).
+func isJSON(media string) bool {
+	return media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json")
 }
 
 func (op *operation) takesBytes() bool {

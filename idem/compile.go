@@ -54,24 +54,24 @@ func compileOperation(cfg *Config, op *Operation) (*operation, error) {
 	return c, c.compileStatements(texts)
 }
 
-func (c *operation) compileStatements(texts map[string]string) error {
-	if err := c.compileSteps(texts); err != nil {
+func (op *operation) compileStatements(texts map[string]string) error {
+	if err := op.compileSteps(texts); err != nil {
 		return err
 	}
 	need := map[string]*query{}
-	switch c.Strategy {
+	switch op.Strategy {
 	case Direct:
 	case Fused:
-		need["keyed"] = &c.keyed
+		need["keyed"] = &op.keyed
 	case Verbatim:
-		need["prior"], need["claim"], need["keyed"] = &c.prior, &c.claim, &c.keyed
+		need["prior"], need["claim"], need["keyed"] = &op.prior, &op.claim, &op.keyed
 	case Stepped:
 		return nil
 	default:
-		return fmt.Errorf("unknown strategy %q", c.Strategy)
+		return fmt.Errorf("unknown strategy %q", op.Strategy)
 	}
-	if c.Key.From == KeyNone || c.Key.From == KeyHeader && !c.Key.Required {
-		need["unkeyed"] = &c.unkeyed
+	if op.Key.From == KeyNone || op.Key.From == KeyHeader && !op.Key.Required {
+		need["unkeyed"] = &op.unkeyed
 	}
 	for name, into := range need {
 		q, err := sectionOf(texts, name, newAnswerQuery)
@@ -80,14 +80,14 @@ func (c *operation) compileStatements(texts map[string]string) error {
 		}
 		*into = q
 	}
-	c.claim.binary = nil // it returns no answer
+	op.claim.binary = nil // it returns no answer
 	return nil
 }
 
-func (c *operation) compileSteps(texts map[string]string) error {
-	for i := range c.Steps {
-		compiled := step{Step: &c.Steps[i]}
-		if c.Strategy == Stepped {
+func (op *operation) compileSteps(texts map[string]string) error {
+	for i := range op.Steps {
+		compiled := step{Step: &op.Steps[i]}
+		if op.Strategy == Stepped {
 			q, err := sectionOf(texts, compiled.Section, newQuery)
 			if err != nil {
 				return fmt.Errorf("step %s: %w", compiled.Name, err)
@@ -101,7 +101,7 @@ func (c *operation) compileSteps(texts map[string]string) error {
 			}
 			compiled.existing = &q
 		}
-		c.steps = append(c.steps, compiled)
+		op.steps = append(op.steps, compiled)
 	}
 	return nil
 }
@@ -137,6 +137,6 @@ func callerIndexes(cfg *Config, op *Operation) ([]int, error) {
 
 // keepErrors is how long the record of a client error is kept: so long, at
 // least, that a late first attempt finds it.
-func (c *operation) keepErrors() time.Duration {
-	return max(c.Policy.ClientError, 2*c.Policy.Timeout)
+func (op *operation) keepErrors() time.Duration {
+	return max(op.Policy.ClientError, 2*op.Policy.Timeout)
 }

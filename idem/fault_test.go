@@ -34,7 +34,7 @@ func (c *cuttingConn) Write(p []byte) (int, error) {
 	if err == nil && c.cut.armed.Load() && strings.Contains(string(p), c.cut.text) && c.cut.armed.CompareAndSwap(true, false) {
 		c.cut.cuts.Add(1)
 		time.Sleep(c.cut.delay) // not to wait for something: to vary what is cut
-		c.Conn.Close()
+		_ = c.Close()
 	}
 	return n, err
 }

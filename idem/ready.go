@@ -14,7 +14,7 @@ import (
 // the database has triggers or rules, made outside the migrations, that an
 // operation's strategy does not allow for.
 func (s *Service) Ready(ctx context.Context) error {
-	version, err := gen.New(s.pool).SchemaVersion(ctx)
+	version, err := queries(s.pool).SchemaVersion(ctx)
 	switch code := sqlState(err); {
 	case code == "42883" || code == "3F000":
 		return errors.New("idem: the runtime's tables are missing: run the migrations")
@@ -27,7 +27,7 @@ func (s *Service) Ready(ctx context.Context) error {
 }
 
 func (s *Service) checkHooks(ctx context.Context) error {
-	found, err := gen.New(s.pool).HookedTables(ctx, s.writtenTables())
+	found, err := queries(s.pool).HookedTables(ctx, s.writtenTables())
 	if err != nil {
 		return fmt.Errorf("idem: %w", err)
 	}

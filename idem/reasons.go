@@ -16,7 +16,7 @@ func errInFlight() *Error {
 
 func errUnavailable(cause error) *Error {
 	return &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Title: "Try again",
-		Detail:     "The request could not be completed now. Sent again with the same key, it has one effect.",
+		Detail:     "The request could not be completed now. Sent again with the same key, it has one effect; without a key, look first.",
 		retryAfter: retryAfter, cause: cause}
 }
 

@@ -48,7 +48,7 @@ func adviseRetry(header http.Header, ans *answer) {
 	case ans.retryAfter > 0:
 		header.Set("X-Should-Retry", "true")
 		header.Set("Retry-After", strconv.Itoa(int((ans.retryAfter+time.Second-1)/time.Second)))
-	case ans.status < 400, ans.status >= 500 && !ans.replayed && !ans.stored:
+	case ans.status < 400, ans.status == http.StatusTooManyRequests, ans.status >= 500 && !ans.replayed && !ans.stored:
 	default:
 		header.Set("X-Should-Retry", "false")
 	}

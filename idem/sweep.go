@@ -80,7 +80,7 @@ func (s *Sweeper) Sweep(ctx context.Context) (Swept, error) {
 	if err := set.drain(ctx, &swept.Events, &swept.Rounds, events); err != nil {
 		return swept, err
 	}
-	seconds, err := gen.New(set.Pool).OldestOverdue(ctx)
+	seconds, err := queries(set.Pool).OldestOverdue(ctx)
 	if err != nil {
 		return swept, fmt.Errorf("idem: sweep: %w", err)
 	}
@@ -113,7 +113,7 @@ func (s *Sweeper) drain(ctx context.Context, deleted *int64, rounds *int, sweep 
 // round is one transaction, at READ COMMITTED whatever the default is.
 func (s *Sweeper) round(ctx context.Context, batch int32, sweep func(*gen.Queries, int32) (int64, error)) (n int64, err error) {
 	err = pgx.BeginTxFunc(ctx, s.Pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
-		q := gen.New(tx)
+		q := queries(tx)
 		limits := gen.LimitSweepParams{LockTimeout: millis(s.LockTimeout), StatementTimeout: millis(s.StatementTimeout)}
 		if err := q.LimitSweep(ctx, limits); err != nil {
 			return err

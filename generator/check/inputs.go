@@ -69,7 +69,7 @@ func (b *builder) wholeBody(p model.Param, pos diag.Pos) {
 // placeFits checks that a type can be written where it is to come from.
 func (b *builder) placeFits(key inputKey, t model.Type, p model.Param, pos diag.Pos) {
 	structured := t.Kind == model.KindJSON || t.Kind == model.KindRecord
-	if key.from == model.FromBody || !structured && !(t.Array && key.from == model.FromPath) {
+	if key.from == model.FromBody || !structured && (!t.Array || key.from != model.FromPath) {
 		return
 	}
 	b.diags.Errorf(diag.BindType, pos, "%s is text, but @%s is %s", key, p.Name, describe(t)).

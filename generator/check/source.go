@@ -169,7 +169,7 @@ func (b *builder) madeSource(p model.Param, src spec.Source) model.Source {
 	}
 	switch src.Kind {
 	case spec.SourceNow:
-		fits(model.KindTimestamptz, model.KindTimestamp, model.KindDate, model.KindTime)
+		fits(model.KindTimestamptz, model.KindTimestamp, model.KindDate)
 		return model.Source{Kind: model.SourceNow}
 	case spec.SourceUUID4:
 		fits(model.KindUUID, model.KindText)

@@ -17,7 +17,7 @@ type Module struct {
 	Tools []string // packages of its tool directives
 }
 
-// ErrNoModule: no go.mod in the folder or above it.
+// ErrNoModule is returned where there is no go.mod in the folder or above it.
 var ErrNoModule = errors.New("no go.mod here or above")
 
 // FindModule reads the nearest go.mod in dir or above it. It returns an error

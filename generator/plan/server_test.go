@@ -31,7 +31,7 @@ func serve(t testing.TB, url string, settings ...string) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { conn.Close(context.Background()) })
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
 	s := &server{t, conn}
 	for _, sql := range settings {
 		s.exec(sql)

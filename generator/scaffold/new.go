@@ -7,7 +7,7 @@ import (
 	"github.com/idemgen/idemgen/generator/files"
 )
 
-// ErrHasCode: the folder has code of its own, which a new service would meet.
+// ErrHasCode is returned where the folder has code of its own, which a new service would meet.
 var ErrHasCode = errors.New("the folder has code already")
 
 // New writes a runnable service into dir, which is made if it isn't there. It

@@ -67,7 +67,7 @@ var ddlObjects = map[string]bool{
 // changes an object that matters.
 func mentionsDDL(body string) bool {
 	words := strings.FieldsFunc(strings.ToUpper(body), func(r rune) bool {
-		return !(r >= 'A' && r <= 'Z' || r == '_' || r >= '0' && r <= '9')
+		return (r < 'A' || r > 'Z') && r != '_' && (r < '0' || r > '9')
 	})
 	for i := 0; i+1 < len(words); i++ {
 		switch words[i] {
