@@ -21,11 +21,17 @@ import (
 
 // contender records a payment for an order, once per key.
 type contender struct {
-	name string
-	run  func(ctx context.Context, key, order string) error
+	name   string
+	run    func(ctx context.Context, key, order string) error
+	byHand string // the contender that does the same without idemgen
 }
 
-const tenant = "bench"
+const (
+	tenant = "bench"
+
+	oneByHand = "textbook transaction"
+	twoByHand = "two statements by hand"
+)
 
 // contenders are every way to record a payment that one run compares, all over
 // one pool.
@@ -42,7 +48,7 @@ func contenders(pool *pgxpool.Pool) ([]contender, error) {
 	}
 	q := db.New(pool)
 	return []contender{
-		{"bare INSERT, no idempotency", func(ctx context.Context, _, order string) error {
+		{name: "bare INSERT, no idempotency", run: func(ctx context.Context, _, order string) error {
 			row, err := q.CreatePayment(ctx, db.CreatePaymentParams{TenantID: tenant, OrderID: order, Amount: 100})
 			if err != nil {
 				return err
@@ -50,16 +56,16 @@ func contenders(pool *pgxpool.Pool) ([]contender, error) {
 			_, err = json.Marshal(row)
 			return err
 		}},
-		{"textbook transaction", textbook{pool: pool}.run},
-		{"idemgen fused (Go call)", func(ctx context.Context, key, order string) error {
+		{name: oneByHand, run: textbook{pool: pool}.run},
+		{name: "idemgen fused (Go call)", byHand: oneByHand, run: func(ctx context.Context, key, order string) error {
 			_, _, err := svc.CreatePayment(ctx, api.Caller{TenantID: tenant}, key, api.CreatePaymentInput{OrderID: order, Amount: 100})
 			return err
 		}},
-		{"idemgen fused (HTTP handler)", func(ctx context.Context, key, order string) error {
+		{name: "idemgen fused (HTTP handler)", byHand: oneByHand, run: func(ctx context.Context, key, order string) error {
 			return post(ctx, router, "/payments", key, order)
 		}},
-		{"two statements by hand", textbook{pool: pool, event: true}.run},
-		{"idemgen stepped (Go call)", func(ctx context.Context, key, order string) error {
+		{name: twoByHand, run: textbook{pool: pool, event: true}.run},
+		{name: "idemgen stepped (Go call)", byHand: twoByHand, run: func(ctx context.Context, key, order string) error {
 			_, _, err := svc.CreatePaymentWithEvent(ctx, api.Caller{TenantID: tenant}, key, api.CreatePaymentWithEventInput{OrderID: order, Amount: 100})
 			return err
 		}},

@@ -142,15 +142,18 @@ func TestContendersDoTheSame(t *testing.T) {
 // A measured rate counts what was done, and an error ends the measurement.
 func TestMeasure(t *testing.T) {
 	o := options{clients: 2, slice: 20 * time.Millisecond}
-	rate, err := measure(t.Context(), contender{"fine", func(context.Context, string, string) error { return nil }}, o)
+	rate, err := measure(t.Context(), contender{name: "fine", run: func(context.Context, string, string) error { return nil }}, o)
 	if err != nil || rate <= 0 {
 		t.Errorf("%v per second: %v", rate, err)
 	}
-	_, err = measure(t.Context(), contender{"broken", func(context.Context, string, string) error { return context.Canceled }}, o)
+	_, err = measure(t.Context(), contender{name: "broken", run: func(context.Context, string, string) error { return context.Canceled }}, o)
 	if err == nil || !strings.Contains(err.Error(), "broken: ") {
 		t.Errorf("%v", err)
 	}
 	if m := median([]float64{5, 1, 3}); m != 3 {
 		t.Errorf("median %v", m)
+	}
+	if r := ratios([]float64{1, 9}, []float64{2, 3}); r[0] != 0.5 || r[1] != 3 {
+		t.Errorf("ratios %v", r)
 	}
 }

@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/idem/idemtest"
@@ -61,6 +61,40 @@ func rows(t *testing.T, pool *pgxpool.Pool) int {
 		+ (SELECT count(*) FROM orders) + (SELECT count(*) FROM order_lines) + (SELECT count(*) FROM customers)`)
 }
 
+// A key that has expired, sent 64 times at once at two services: it is new, so
+// one effect, one record, and identical answers that are not the old one.
+func TestCase_race_6(t *testing.T) {
+	services := twoServices(t)
+	c := services[0].as(t, "acme")
+	for _, op := range operations(t, c) {
+		if op.name != "CreateAccount" && op.name != "PlaceOrder" {
+			continue // the others can't be done twice
+		}
+		for range 5 {
+			old := c.send(t, op.first.with("k"))
+			expire(t, c.pool)
+			before := rows(t, c.pool)
+			answers := together(64, func(i int) answer { return c.via(services[i%2]).send(t, op.first.with("k")) })
+			fresh := 0
+			for _, got := range answers {
+				got.sameAs(t, answers[0])
+				if !got.replayed() {
+					fresh++
+				}
+			}
+			if fresh != 1 || answers[0].status != op.status || answers[0].body == old.body {
+				t.Errorf("%d of 64 are no replay: %d %s", fresh, answers[0].status, answers[0].body)
+			}
+			if made := rows(t, c.pool) - before; made != rowsMade[op.name] {
+				t.Errorf("%s: %d rows were made", op.name, made)
+			}
+			if n := query[int](t, c.pool, "SELECT count(*) FROM idem.keys WHERE key = 'k' AND operation = $1", "payments."+op.name); n != 1 {
+				t.Errorf("%d records", n)
+			}
+		}
+	}
+}
+
 // 100 clients replay one key at once: identical bytes.
 func TestCase_replay_3(t *testing.T) {
 	services := twoServices(t)
@@ -74,22 +108,24 @@ func TestCase_replay_3(t *testing.T) {
 }
 
 // hold runs SQL in a transaction that stays open until the returned function
-// rolls it back.
+// rolls it back, or until the test ends.
 func hold(t *testing.T, pool *pgxpool.Pool, sql string) (end func()) {
 	t.Helper()
 	ctx := context.Background()
-	tx, err := pool.BeginTx(ctx, pgx.TxOptions{})
+	tx, err := pool.Begin(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tx.Exec(ctx, sql); err != nil {
-		t.Fatal(err)
-	}
-	return func() {
+	end = sync.OnceFunc(func() {
 		if err := tx.Rollback(ctx); err != nil {
 			t.Error(err)
 		}
+	})
+	t.Cleanup(end)
+	if _, err := tx.Exec(ctx, sql); err != nil {
+		t.Fatal(err)
 	}
+	return end
 }
 
 // Two processes get the same request while the business rows are locked: one

@@ -66,10 +66,10 @@ func run(ctx context.Context, logger *slog.Logger, tenant string) error {
 		return err
 	}
 	fmt.Printf("listening on http://%s\n", listener.Addr())
-	if os.Getenv("DATABASE_URL") == "" {
-		if err := invite(ctx, os.Stdout, db.New(pool), listener.Addr().String()); err != nil {
-			return err
-		}
+	if os.Getenv("DATABASE_URL") != "" {
+		fmt.Println("make an API key: go run ./example-service -new-key TENANT")
+	} else if err := invite(ctx, os.Stdout, db.New(pool), listener.Addr().String()); err != nil {
+		return err
 	}
 	return serve(ctx, handler, svc, listener)
 }

@@ -143,7 +143,7 @@ func do(h *http.Client, req *http.Request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }() // it was read, or it failed
 	body, err := io.ReadAll(res.Body)
 	return answer{res.StatusCode, res.Header, string(body)}, err
 }

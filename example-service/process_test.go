@@ -51,7 +51,7 @@ type process struct {
 	url   string
 	log   *tail
 	ended chan error
-	// printed is what was printed up to the second request to try.
+	// printed is what was printed up to what the start waited for.
 	printed string
 }
 
@@ -75,8 +75,9 @@ func (l *tail) String() string {
 
 var listening = regexp.MustCompile(`listening on (http://\S+)`)
 
-// start starts a binary on a free port and returns when it has printed all.
-func start(t *testing.T, binary string, env ...string) *process {
+// start starts a binary on a free port and returns when it has printed where it
+// listens, and after that so many requests to try.
+func start(t *testing.T, binary string, toTry int, env ...string) *process {
 	t.Helper()
 	p := &process{cmd: exec.Command(binary), log: &tail{}, ended: make(chan error, 1)}
 	p.cmd.Env = append(withoutDatabase(os.Environ()), "ADDR=127.0.0.1:0")
@@ -91,7 +92,7 @@ func start(t *testing.T, binary string, env ...string) *process {
 	}
 	t.Cleanup(p.kill)
 	lines := bufio.NewScanner(out)
-	for strings.Count(p.printed, "curl ") < 2 && lines.Scan() {
+	for (!listening.MatchString(p.printed) || strings.Count(p.printed, "curl ") < toTry) && lines.Scan() {
 		p.printed += lines.Text() + "\n"
 	}
 	go func() {
@@ -175,7 +176,7 @@ func httpClient(t *testing.T) *http.Client {
 // printed commands. It ends in order, and leaves nothing behind.
 func TestTheBinary(t *testing.T) {
 	scratch := openFolder(t)
-	p := start(t, build(t, "."), "TMPDIR="+scratch)
+	p := start(t, build(t, "."), 2, "TMPDIR="+scratch)
 	h := httpClient(t)
 
 	printed := curls(t, p.printed)
@@ -237,9 +238,9 @@ func openFolder(t *testing.T) string {
 // what was acknowledged is answered with the same bytes, nothing is stuck.
 func TestCase_crash_1(t *testing.T) {
 	binary, url := build(t, "."), idemtest.URL(t, emptyDatabase)
-	p := start(t, binary, "DATABASE_URL="+url)
+	p := start(t, binary, 0, "DATABASE_URL="+url)
 	pool := idemtest.Open(t, url, nil)
-	c := &client{&service{pool: pool, url: p.url, http: httpClient(t)}, "demo", apiKeyOf(t, p)}
+	c := &client{&service{pool: pool, url: p.url, http: httpClient(t)}, "acme", keyFrom(t, binary, url, "acme")}
 	a, b := c.account(t, 100_000), c.account(t, 0)
 
 	load := newLoad(a, b)
@@ -249,7 +250,7 @@ func TestCase_crash_1(t *testing.T) {
 		t.Fatalf("%d of %d requests were answered before the end", len(acknowledged), len(load.requests))
 	}
 
-	c.url = start(t, binary, "DATABASE_URL="+url).url
+	c.url = start(t, binary, 0, "DATABASE_URL="+url).url
 	replays := 0
 	for i, got := range together(len(load.requests), func(i int) answer { return c.send(t, load.requests[i]) }) {
 		got.must(t, 201)
@@ -264,9 +265,10 @@ func TestCase_crash_1(t *testing.T) {
 	checkLoad(t, pool, c, len(load.requests), b)
 }
 
-func apiKeyOf(t *testing.T, p *process) string {
+// keyFrom is an API key as an operator makes one.
+func keyFrom(t *testing.T, binary, url, tenant string) string {
 	t.Helper()
-	return strings.TrimPrefix(curls(t, p.printed)[0].header.Get("Authorization"), "Bearer ")
+	return strings.TrimSpace(runIn(t, ".", []string{"DATABASE_URL=" + url}, binary, "-new-key", tenant))
 }
 
 // killAfter is how many answers come before the process is killed.

@@ -101,9 +101,9 @@ func TestAnEndpointInOneMinute(t *testing.T) {
 	binary := build(t, dir, alone...)
 
 	url := idemtest.URL(t, emptyDatabase)
-	p := start(t, binary, "DATABASE_URL="+url)
+	p := start(t, binary, 0, "DATABASE_URL="+url)
 	pool := idemtest.Open(t, url, nil)
-	c := &client{&service{pool: pool, url: p.url, http: httpClient(t)}, "demo", apiKeyOf(t, p)}
+	c := &client{&service{pool: pool, url: p.url, http: httpClient(t)}, "acme", keyFrom(t, binary, url, "acme")}
 	id := c.payment(t, "order-1")
 	refund := "/v1/payments/" + id + "/refund"
 	early := c.post(t, refund, "early", "")

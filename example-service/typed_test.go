@@ -23,13 +23,21 @@ func checkMeta(t *testing.T, meta idem.Meta, err error, status int, replayed boo
 	}
 }
 
-func checkError(t *testing.T, err error, status int, code string) *idem.Error {
+// checkError checks that a call was refused.
+func checkError(t *testing.T, err error, status int, code string) {
 	t.Helper()
-	var e *idem.Error
-	if !errors.As(err, &e) || e.Status != status || e.Code != code {
+	if e := refusal(err); e.Status != status || e.Code != code {
 		t.Fatalf("%v, want %d %s", err, status, code)
 	}
-	return e
+}
+
+// refusal is the operation's own error in err; its zero value if there is none.
+func refusal(err error) idem.Error {
+	var e *idem.Error
+	if errors.As(err, &e) {
+		return *e
+	}
+	return idem.Error{}
 }
 
 func number(t *testing.T, text any) int64 {
@@ -76,14 +84,16 @@ func TestCallsFromGoAndHTTPShareRecords(t *testing.T) {
 			t.Errorf("status %d", meta.Status)
 		}
 		_, _, err = s.api.CreatePayment(ctx, caller, "conflict", in)
-		e := checkError(t, err, 409, "intent-conflict")
+		checkError(t, err, 409, "intent-conflict")
+		e := refusal(err)
 		conflict := c.post(t, "/v1/payments", "conflict", `{"note": "żółw", "order_id": "order-2", "amount": 1251, "currency": "EUR"}`)
 		problem := conflict.refused(t, 409, "intent-conflict")
 		if !conflict.replayed() || fmt.Sprint(problem["existing"]) != fmt.Sprint(answer{body: string(e.Existing)}.members(t)) {
 			t.Errorf("existing %s from Go, %v by HTTP", e.Existing, problem["existing"])
 		}
 		_, meta, err = s.api.CreatePayment(ctx, caller, "conflict", in)
-		if checkError(t, err, 409, "intent-conflict"); !meta.Replayed {
+		checkError(t, err, 409, "intent-conflict")
+		if !meta.Replayed {
 			t.Error("the refusal is no replay")
 		}
 		_, _, err = s.api.CreatePayment(ctx, caller, "", in)
@@ -92,7 +102,8 @@ func TestCallsFromGoAndHTTPShareRecords(t *testing.T) {
 		checkError(t, err, 400, "key-invalid")
 		in.Amount = 0
 		_, _, err = s.api.CreatePayment(ctx, caller, newKey(), in)
-		if e := checkError(t, err, 422, "input-invalid"); len(e.Fields) != 1 || e.Fields[0].Pointer != "/amount" {
+		checkError(t, err, 422, "input-invalid")
+		if e := refusal(err); len(e.Fields) != 1 || e.Fields[0].Pointer != "/amount" {
 			t.Errorf("%+v", e.Fields)
 		}
 		// Another tenant's call is another one.
@@ -115,7 +126,8 @@ func TestCallsFromGoAndHTTPShareRecords(t *testing.T) {
 		}
 		c.post(t, "/v1/payments/"+id+"/capture", "k2", "").refused(t, 409, "not_authorized")
 		_, meta, err = s.api.CapturePayment(ctx, caller, "k2", api.CapturePaymentInput{ID: number(t, id)})
-		if checkError(t, err, 409, "not_authorized"); !meta.Replayed {
+		checkError(t, err, 409, "not_authorized")
+		if !meta.Replayed {
 			t.Error("the refusal is no replay")
 		}
 		read, meta, err := s.api.GetPayment(ctx, caller, "", api.GetPaymentInput{ID: number(t, id)})
@@ -151,7 +163,8 @@ func TestCallsFromGoAndHTTPShareRecords(t *testing.T) {
 		}
 		c.post(t, "/v1/transfers", "t2", body).refused(t, 402, "insufficient_funds")
 		_, meta, err = s.api.CreateTransfer(ctx, caller, "t2", in)
-		if checkError(t, err, 402, "insufficient_funds"); !meta.Replayed {
+		checkError(t, err, 402, "insufficient_funds")
+		if !meta.Replayed {
 			t.Error("the refusal is no replay")
 		}
 		read, meta, err := s.api.GetAccount(ctx, caller, "", api.GetAccountInput{ID: from.ID})
@@ -181,7 +194,8 @@ func TestCallsFromGoAndHTTPShareRecords(t *testing.T) {
 		}
 		in.Items = append(in.Items, api.PlaceOrderInputItems{Sku: "A", Qty: 0, Price: in.Items[0].Price})
 		_, _, err = s.api.PlaceOrder(ctx, caller, newKey(), in)
-		if e := checkError(t, err, 422, "input-invalid"); len(e.Fields) != 1 || e.Fields[0].Pointer != "/items/1/qty" {
+		checkError(t, err, 422, "input-invalid")
+		if e := refusal(err); len(e.Fields) != 1 || e.Fields[0].Pointer != "/items/1/qty" {
 			t.Errorf("%+v", e.Fields)
 		}
 	})

@@ -36,6 +36,9 @@ type Result struct {
 	Changes    []files.Change
 	Operations []*plan.Operation
 	Warnings   []diag.Diagnostic
+	// Notes are sentences about what stays as it is although something that it
+	// was for is gone.
+	Notes []string
 }
 
 // Drift reports whether the tree was not what the input asks for.

@@ -94,6 +94,7 @@ func (r *runner) migrationFolder(inCatalog map[string]bool) (list []schema.File,
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, false, err
 	}
+	missing := err != nil
 	covered = slices.ContainsFunc(names, func(p string) bool { return inCatalog[p] })
 	for _, e := range r.entries {
 		covered = covered || slices.Contains(e.Schema, path.Clean(r.cfg.Migrations))
@@ -105,7 +106,47 @@ func (r *runner) migrationFolder(inCatalog map[string]bool) (list []schema.File,
 		}
 		list = append(list, schema.File{Path: p, Text: string(text)})
 	}
+	if !covered {
+		r.checkFolder(missing, list)
+	}
 	return list, covered, nil
+}
+
+// checkFolder refuses a migration folder that sqlc does not read and that
+// can't be goose's: a wrong path would get a second set of migrations, which
+// nobody applies.
+func (r *runner) checkFolder(missing bool, list []schema.File) {
+	pos, folder := r.cfg.Pos["migrations"], r.cfg.Migrations
+	likely := r.gooseFolders()
+	hint := "make the folder; or name the one that goose reads"
+	if near := diag.Nearest(folder, likely); near != "" {
+		hint = "did you mean " + near + "?"
+	} else if len(likely) > 0 {
+		hint = "did you mean " + likely[0] + "? sqlc reads goose migrations from there"
+	}
+	isGoose := slices.ContainsFunc(list, func(f schema.File) bool { return schema.IsGoose(f.Text) })
+	switch {
+	case missing:
+		r.diags.Errorf(diag.ConfigMissing, pos, "there is no folder %s", folder).Hint("%s", hint)
+	case len(list) > 0 && !isGoose:
+		r.diags.Errorf(diag.ConfigValue, pos, "the files in %s are no goose migrations", folder).Hint("%s", hint)
+	case !isGoose && len(likely) > 0:
+		r.diags.Errorf(diag.ConfigValue, pos, "there are no migrations in %s", folder).Hint("%s", hint)
+	}
+}
+
+// gooseFolders are the folders with goose migrations among those that sqlc reads.
+func (r *runner) gooseFolders() []string {
+	var out []string
+	for _, e := range r.entries {
+		for _, p := range e.SchemaFiles {
+			text, err := r.tree.Read(p)
+			if dir := path.Dir(p); err == nil && schema.IsGoose(string(text)) && !slices.Contains(out, dir) {
+				out = append(out, dir)
+			}
+		}
+	}
+	return out
 }
 
 // numberBy takes markers and numbering from another folder than the catalog's.

@@ -33,7 +33,7 @@ func Run(ctx context.Context, opts Options) (*Result, error) {
 	if err := r.diags.Err(); err != nil {
 		return nil, err
 	}
-	result := &Result{Config: r.cfg.File, Changes: r.changes, Operations: r.operations, Warnings: r.diags.Sorted()}
+	result := &Result{Config: r.cfg.File, Changes: r.changes, Operations: r.operations, Warnings: r.diags.Sorted(), Notes: r.notes()}
 	if opts.DryRun {
 		return result, nil
 	}
@@ -51,7 +51,8 @@ type runner struct {
 	catalog    *schema.Catalog
 	decls      []*spec.QueryDecl
 	endpoints  []*spec.Endpoint
-	migrations []files.File // that are missing
+	wanted     []*model.Intent // of all operations
+	migrations []files.File    // that are missing
 	sqlc       *sqlcrun.Output
 	operations []*plan.Operation
 	emitted    []files.File
@@ -97,7 +98,7 @@ func (r *runner) addMigrations() error {
 	if r.diags.HasErrors() {
 		return nil
 	}
-	intents := r.intents()
+	r.wanted = r.intents()
 	if r.diags.HasErrors() {
 		return nil
 	}
@@ -106,7 +107,7 @@ func (r *runner) addMigrations() error {
 		now = time.Now
 	}
 	var err error
-	r.migrations, err = render.Migrations(r.cfg.Migrations, r.catalog, intents, now().UTC().Format("20060102150405"))
+	r.migrations, err = render.Migrations(r.cfg.Migrations, r.catalog, r.wanted, now().UTC().Format("20060102150405"))
 	if err != nil || len(r.migrations) == 0 {
 		return err
 	}

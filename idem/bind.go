@@ -46,7 +46,7 @@ func (b binding) value(arg Arg) []byte {
 	case ArgEmpty:
 		return b.empty()
 	case ArgLock:
-		return strconv.AppendInt(nil, inv.lock, 10)
+		return strconv.AppendInt(nil, inv.lock(), 10)
 	}
 	return []byte(inv.once(arg.From))
 }

@@ -18,7 +18,7 @@ func unauthenticated(err error) *Error {
 	if errors.As(err, &own) {
 		return own
 	}
-	return &Error{Status: http.StatusUnauthorized, Code: "unauthenticated", Title: "Who sends this is not known", cause: err}
+	return &Error{Status: http.StatusUnauthorized, Code: "unauthenticated", Title: "Authentication required", cause: err}
 }
 
 // invoke begins an invocation for a caller, whose scope it belongs to.

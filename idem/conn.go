@@ -20,6 +20,8 @@ type statement struct {
 	name   string // of the prepared statement; "" for one that is not worth it
 	params [][]byte
 	binary []int16 // result formats, nil for text
+
+	prepared *pgconn.StatementDescription // on this connection; see prepare
 }
 
 // result is what one statement returned.
@@ -91,48 +93,78 @@ func (c *conn) discard(ctx context.Context) {
 // nil error means that what was to be committed is. On an error, the results
 // before it are returned; their number is the index of the failed statement.
 func (c *conn) send(ctx context.Context, statements ...statement) (results []result, err error) {
-	batch := &pgconn.Batch{}
-	for _, st := range statements {
-		if err := c.queue(ctx, batch, st); err != nil {
-			return nil, err
-		}
+	if err := c.prepare(ctx, statements); err != nil {
+		return nil, err
 	}
 	if c.tracer != nil {
 		ctx = c.tracer.TraceQueryStart(ctx, c.pool.Conn(), pgx.TraceQueryStartData{SQL: joinedText(statements)})
 		defer func() { c.tracer.TraceQueryEnd(ctx, c.pool.Conn(), pgx.TraceQueryEndData{Err: err}) }()
 	}
-	return readAll(c.pool.Conn().PgConn().ExecBatch(ctx, batch))
+	server := c.pool.Conn().PgConn()
+	if len(statements) == 1 {
+		return readOne(c.execute(ctx, server, statements[0]))
+	}
+	batch := &pgconn.Batch{}
+	for _, st := range statements {
+		if st.prepared != nil {
+			batch.ExecStatement(st.prepared, st.params, nil, st.binary)
+		} else {
+			batch.ExecParams(st.sql, st.params, nil, nil, st.binary)
+		}
+	}
+	return readAll(server.ExecBatch(ctx, batch))
 }
 
-func (c *conn) queue(ctx context.Context, batch *pgconn.Batch, st statement) error {
-	if st.name == "" || !c.named {
-		batch.ExecParams(st.sql, st.params, nil, nil, st.binary)
+// execute is what a batch of one would do, with less work.
+func (c *conn) execute(ctx context.Context, server *pgconn.PgConn, st statement) *pgconn.ResultReader {
+	if st.prepared != nil {
+		return server.ExecStatement(ctx, st.prepared, st.params, nil, st.binary)
+	}
+	return server.ExecParams(ctx, st.sql, st.params, nil, nil, st.binary)
+}
+
+// prepareAll prepares queries on the server ahead of the transaction that will
+// run them.
+func (c *conn) prepareAll(ctx context.Context, queries ...query) error {
+	if !c.named {
 		return nil
 	}
-	// A map look-up, unless the statement is new to this connection.
-	prepared, err := c.pool.Conn().Prepare(ctx, st.name, st.sql)
-	if err != nil {
-		return err
-	}
-	if len(prepared.ParamOIDs) != len(st.params) {
-		return fmt.Errorf("idem: the statement takes %d parameters, %d were given: %s",
-			len(prepared.ParamOIDs), len(st.params), st.sql)
-	}
-	batch.ExecStatement(prepared, st.params, nil, st.binary)
-	return nil
-}
-
-// prepare prepares statements outside the transaction that will run them.
-func (c *conn) prepare(ctx context.Context, statements ...statement) error {
-	for _, st := range statements {
-		if st.name == "" || !c.named {
-			continue
-		}
-		if _, err := c.pool.Conn().Prepare(ctx, st.name, st.sql); err != nil {
+	for _, q := range queries {
+		if _, err := c.pool.Conn().Prepare(ctx, q.name, q.sql); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// prepare finds the prepared statements, and prepares those that are new to the
+// connection.
+func (c *conn) prepare(ctx context.Context, statements []statement) error {
+	for i := range statements {
+		st := &statements[i]
+		if st.prepared = nil; st.name == "" || !c.named {
+			continue
+		}
+		// A map look-up, unless the statement is new.
+		prepared, err := c.pool.Conn().Prepare(ctx, st.name, st.sql)
+		if err != nil {
+			return err
+		}
+		if len(prepared.ParamOIDs) != len(st.params) {
+			return fmt.Errorf("idem: the statement takes %d parameters, %d were given: %s",
+				len(prepared.ParamOIDs), len(st.params), st.sql)
+		}
+		st.prepared = prepared
+	}
+	return nil
+}
+
+func readOne(reader *pgconn.ResultReader) ([]result, error) {
+	read := reader.Read()
+	if read.Err != nil {
+		return nil, read.Err
+	}
+	return []result{{rows: read.Rows, tag: read.CommandTag}}, nil
 }
 
 func readAll(reader *pgconn.MultiResultReader) ([]result, error) {

@@ -91,14 +91,15 @@ func isOutage(code string) bool {
 	return false
 }
 
-// isBadInput reports an input that a type, or an index, can't hold.
+// isBadInput reports what PostgreSQL refuses because of a value: a client can
+// bring that about, so it is no fault of the service.
 func isBadInput(code string) bool {
 	switch code {
-	case "22P02", "22001", "22003", "22007", "22008", "22021", // as they say
-		"22P05", "22030", "22032", // text and JSON that can't be converted
+	case "21000", // line items that meet each other in one upsert
 		"54000", // larger than an index entry may be
+		"P0001", // RAISE EXCEPTION in the user's own trigger or function
 		"IDM02": // would be a header with control characters
 		return true
 	}
-	return false
+	return code[:2] == "22" // data exceptions: https://www.postgresql.org/docs/current/errcodes-appendix.html
 }

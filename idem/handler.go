@@ -54,14 +54,14 @@ func (s *Service) serve(ctx context.Context, inv *invocation) (*answer, error) {
 // await starts the work and waits for its answer, as long as the client does and
 // as the operation's timeout allows. The work goes on in either case.
 func (s *Service) await(ctx context.Context, inv *invocation) (*answer, error) {
-	client, instance := inv.client, newInstance()
+	client := inv.client // inv is the worker's from here on
 	timer := time.NewTimer(inv.patience())
 	defer timer.Stop()
 	select {
 	case ans := <-s.start(ctx, inv):
 		return ans, nil
 	case <-timer.C:
-		return s.answerOf(errUnavailable(errors.New("idem: the operation took too long")), instance, client), nil
+		return s.answerOf(errUnavailable(errors.New("idem: the operation took too long")), newInstance(), client), nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -4,24 +4,21 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"hash"
 )
 
-// writePart writes a part with its length ahead, so that no two lists of parts
-// give the same bytes.
-func writePart(h hash.Hash, part string) {
-	var length [8]byte
-	binary.BigEndian.PutUint64(length[:], uint64(len(part)))
-	h.Write(length[:])
-	h.Write([]byte(part))
-}
-
+// hashParts hashes each part with its length ahead, so that no two lists of
+// parts give the same bytes.
 func hashParts(parts ...string) []byte {
-	h := sha256.New()
+	size := 0
 	for _, part := range parts {
-		writePart(h, part)
+		size += 8 + len(part)
 	}
-	return h.Sum(nil)
+	text := make([]byte, 0, size)
+	for _, part := range parts {
+		text = appendSized(text, part)
+	}
+	sum := sha256.Sum256(text)
+	return sum[:]
 }
 
 // digestOf is what a key row is found by within its scope.

@@ -17,7 +17,6 @@ type invocation struct {
 	print  []byte
 
 	digest   []byte
-	lock     int64
 	instance string // see occurrence
 	deadline time.Time
 	made     map[ArgFrom]string
@@ -47,8 +46,10 @@ func (inv *invocation) protect(key string) {
 		return
 	}
 	inv.digest = digestOf(inv.op.stored, key)
-	inv.lock = lockOf(inv.scope, inv.op.stored, key)
 }
+
+// lock is the number of the advisory lock, which not every strategy takes.
+func (inv *invocation) lock() int64 { return lockOf(inv.scope, inv.op.stored, inv.key) }
 
 // once is a server-made value, the same for the whole invocation.
 func (inv *invocation) once(from ArgFrom) string {

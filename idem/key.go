@@ -128,7 +128,9 @@ func isBareItem(c byte) bool {
 	return c > 0x20 && c < 0x7f && strings.IndexByte(`;,"\`, c) < 0
 }
 
+var keyEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+
 // quoteKey is a key as a serialised structured-field string.
 func quoteKey(key string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(key) + `"`
+	return `"` + keyEscapes.Replace(key) + `"`
 }

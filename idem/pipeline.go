@@ -2,7 +2,6 @@ package idem
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strconv"
 )
@@ -45,7 +44,7 @@ func (s *Service) runVerbatim(ctx context.Context, c *conn, inv *invocation) (*a
 	script = append(script,
 		inv.op.prior.with(from.bind(step.Prior)...),
 		inv.op.claim.with(from.bind(step.Claim)...),
-		statement{sql: "SET LOCAL lock_timeout TO DEFAULT"},
+		freeLockWaits.with(),
 		inv.op.keyed.with(from.bind(step.Args)...))
 	results, err := c.send(ctx, script...)
 	if len(results) > prior && len(results[prior].rows) > 0 && (err == nil || isPgError(err)) {
@@ -118,7 +117,8 @@ func readAnswer(row [][]byte) (*answer, error) {
 	ans := &answer{replayed: isTrue(row[0]), status: status, body: row[3], print: row[4]}
 	ans.gone = ans.replayed && row[3] == nil
 	if row[2] != nil {
-		if err := json.Unmarshal(row[2], &ans.headers); err != nil {
+		ans.headers = map[string]string{}
+		if err := addHeaders(ans.headers, row[2]); err != nil {
 			return nil, err
 		}
 	}

@@ -132,7 +132,7 @@ func TestCase_store_1(t *testing.T) {
 	s := newShop(t, createPayment("Create", "2000ms", true))
 	s.exec(t, `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
 		BEGIN RAISE EXCEPTION 'secret' USING ERRCODE = TG_ARGV[0]; END $$`)
-	for state, want := range map[string]int{"XX000": 500, "57P03": 503, "25006": 503, "22P02": 422} {
+	for state, want := range map[string]int{"XX000": 500, "57P03": 503, "25006": 503, "22P02": 422, "2201W": 422, "22012": 422, "21000": 422, "P0001": 422} {
 		s.exec(t, "DROP TRIGGER IF EXISTS fail ON payments; CREATE TRIGGER fail BEFORE INSERT ON payments FOR EACH ROW EXECUTE FUNCTION fail('"+state+"')")
 		w := s.post("Create", "k", order1)
 		if w.Code != want || strings.Contains(w.Body.String(), "secret") {

@@ -3,7 +3,7 @@ package idem
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -17,6 +17,11 @@ type transaction struct {
 // rowFirst: the snapshot predates the advisory lock, so the key row, not the
 // lock, is what a duplicate must meet.
 func (t *transaction) rowFirst() bool { return t.inv.op.Policy.Isolation != ReadCommitted }
+
+// sentinel reports whether a savepoint must show that the transaction is still
+// ours: Go code could have ended it. The steps' statements can't, and would pay
+// for a subtransaction.
+func (t *transaction) sentinel() bool { return t.inv.handler != nil }
 
 // runStepped claims, runs the steps (or Do's handler) and records, in one
 // transaction.
@@ -57,13 +62,13 @@ func (t *transaction) perform(ctx context.Context) (*answer, *failure) {
 // prepare prepares all statements first: outside the transaction, whose locks
 // it would hold meanwhile.
 func (t *transaction) prepare(ctx context.Context) error {
-	statements := []statement{findRecord.with(), finishRecord.with()}
+	queries := t.frame()
 	if t.inv.handler == nil {
 		for i := range t.inv.op.steps {
-			statements = append(statements, t.inv.op.steps[i].query.with())
+			queries = append(queries, t.inv.op.steps[i].query)
 		}
 	}
-	return t.c.prepare(ctx, statements...)
+	return t.c.prepareAll(ctx, queries...)
 }
 
 // begin is the first round trip: transaction, timeouts, lock, record.
@@ -77,10 +82,11 @@ func (t *transaction) begin(ctx context.Context) (*answer, *failure) {
 		if t.rowFirst() {
 			script = append(script, claimKey.with(t.inv.claimParams()...))
 		}
-		// Left set, it would end waits for business rows.
-		script = append(script, statement{sql: "SET LOCAL lock_timeout TO DEFAULT"})
+		script = append(script, freeLockWaits.with())
 	}
-	script = append(script, statement{sql: "SAVEPOINT idem"})
+	if t.sentinel() {
+		script = append(script, setSavepoint.with())
+	}
 	results, err := t.c.send(ctx, script...)
 	if record >= 0 && len(results) > record && len(results[record].rows) > 0 && (err == nil || isPgError(err)) {
 		return t.s.read(results[record])
@@ -98,26 +104,16 @@ func (t *transaction) begin(ctx context.Context) (*answer, *failure) {
 // server that can't reach it, must not hold the lock for long.
 func (t *transaction) opening() []statement {
 	policy := &t.inv.op.Policy
-	level := policy.Isolation
-	if level == ReadCommitted {
-		level = "read committed"
-	}
 	limit := policy.Timeout + policy.Wait
-	limits := "SELECT set_config('statement_timeout', $1, true), " +
-		"set_config('idle_in_transaction_session_timeout', $2, true), set_config('lock_timeout', $3, true)"
-	if t.c.facts.checksClient {
-		limits += ", set_config('client_connection_check_interval', '5s', true)"
-	}
 	script := []statement{
-		{sql: "BEGIN ISOLATION LEVEL " + string(level)},
-		{sql: limits, params: [][]byte{
-			[]byte(millis(limit)), []byte(millis(limit + afterTimeout)), []byte(millis(policy.Wait))}},
+		t.begins().with(),
+		t.limits().with([]byte(millis(limit)), []byte(millis(limit+afterTimeout)), []byte(millis(policy.Wait))),
 	}
 	if t.inv.op.session != nil {
 		script = append(script, t.s.sessionStatement(t.inv))
 	}
 	if !t.inv.keyed() {
-		script = append(script, statement{sql: "SET LOCAL lock_timeout TO DEFAULT"})
+		script = append(script, freeLockWaits.with())
 	}
 	return script
 }
@@ -126,25 +122,20 @@ func (t *transaction) opening() []statement {
 func (t *transaction) tries() bool { return t.inv.op.Policy.Wait <= 0 }
 
 func (t *transaction) lock() statement {
-	sql := "SELECT pg_advisory_xact_lock($1)"
-	if t.tries() {
-		sql = "SELECT pg_try_advisory_xact_lock($1)"
-	}
-	return statement{sql: sql, params: [][]byte{fmt.Append(nil, t.inv.lock)}}
+	return t.locks().with(strconv.AppendInt(nil, t.inv.lock(), 10))
 }
 
 // commit is the last round trip, never cancelled: deferred constraints, the
 // sentinel, the record and COMMIT, whose tag is checked.
 func (t *transaction) commit(ctx context.Context, ans *answer) *failure {
-	script := []statement{
-		{sql: "SET CONSTRAINTS ALL IMMEDIATE"},
-		// Fails if the business SQL ended the transaction on its own.
-		{sql: "RELEASE SAVEPOINT idem"},
+	script := []statement{checkConstraints.with()}
+	if t.sentinel() {
+		script = append(script, releaseSavepoint.with())
 	}
 	if t.inv.keyed() {
 		script = append(script, t.finish(ans))
 	}
-	script = append(script, statement{sql: "COMMIT"})
+	script = append(script, commitAll.with())
 	results, err := t.c.send(ctx, script...)
 	if err != nil {
 		return &failure{err: err, step: unknownStep}

@@ -1,10 +1,6 @@
 package idem
 
-import (
-	"context"
-	"encoding/json"
-	"maps"
-)
+import "context"
 
 // stepRun runs the steps of an operation inside its transaction.
 type stepRun struct {
@@ -153,13 +149,8 @@ func (r *stepRun) addHeaders(text []byte) error {
 	if text == nil {
 		return nil
 	}
-	var headers map[string]string
-	if err := json.Unmarshal(text, &headers); err != nil {
-		return err
-	}
 	if r.headers == nil {
 		r.headers = map[string]string{}
 	}
-	maps.Copy(r.headers, headers)
-	return nil
+	return addHeaders(r.headers, text)
 }

@@ -68,7 +68,7 @@ func constraintNames(t *schema.Table) []string {
 	for _, c := range t.Checks {
 		names = append(names, c.Name)
 	}
-	return names
+	return append(names, t.Exclusions...)
 }
 
 // domainCheck reports whether name is a check of a domain. A column does not

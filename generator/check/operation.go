@@ -44,6 +44,7 @@ func (c *checker) operation(d *declaration) *model.Operation {
 		return nil
 	}
 	b.resolveAsked()
+	b.tie()
 	b.response()
 	b.status(d.words.HTTP, b.op.Response.Kind != model.ResponseNone)
 	b.rules()
@@ -143,9 +144,36 @@ func (b *builder) finishInputs() {
 	for _, name := range b.pathParams {
 		if _, used := b.inputs[inputKey{model.FromPath, name}]; !used {
 			b.diags.Errorf(diag.RouteForm, b.d.words.HTTP.PathPos, "nothing uses the path parameter {%s}", name).
-				Hint("name a parameter @%s, or write @bind PARAM path.%s", name, name)
+				Hint("%s", b.pathHint(name))
 		}
 	}
+}
+
+// pathHint names the parameter that a path parameter was probably meant for:
+// one that nothing binds, and whose name is alike, or the only one.
+func (b *builder) pathHint(name string) string {
+	var free []string
+	for i, step := range b.op.Steps {
+		for n, p := range step.Query.Params {
+			if b.bindOf(&b.d.steps[i], p.Name) == nil && fromRequest(step, n+1) && step.Args[n].Input.From != model.FromPath {
+				free = append(free, p.Name)
+			}
+		}
+	}
+	best := diag.Nearest(name, free)
+	for _, p := range free {
+		if strings.HasSuffix(name, "_"+p) || strings.HasSuffix(p, "_"+name) || sameField(p, name) {
+			best = p
+			break
+		}
+	}
+	if best == "" && len(free) == 1 {
+		best = free[0]
+	}
+	if best == "" {
+		return "name a parameter @" + name + ", or write @bind PARAM path." + name
+	}
+	return "rename it to {" + best + "}, or write @bind " + best + " path." + name
 }
 
 // bodyShape refuses members that can't stand in one document.

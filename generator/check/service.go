@@ -18,12 +18,13 @@ type checker struct {
 	svc     *model.Service
 	queries []*query
 	intents *intentSet
-	callers map[string]*model.Input // the service-wide caller fields
+	callers map[string]*model.Input   // the service-wide caller fields
+	tied    map[*model.Operation]bool // reported by tie already
 }
 
 func check(in Input, diags *diag.List) *model.Service {
 	c := &checker{in: in, diags: diags, cat: in.Catalog, intents: newIntentSet(in.Catalog, diags),
-		callers: map[string]*model.Input{}}
+		callers: map[string]*model.Input{}, tied: map[*model.Operation]bool{}}
 	c.svc = newService(in)
 	c.scope()
 	c.queries = matchQueries(in.Decls, in.Queries)
@@ -33,6 +34,7 @@ func check(in Input, diags *diag.List) *model.Service {
 		}
 	}
 	slices.SortStableFunc(c.svc.Operations, func(a, b *model.Operation) int { return strings.Compare(a.Name, b.Name) })
+	c.untied()
 	c.unused()
 	c.session()
 	c.finishCallers()
@@ -129,7 +131,7 @@ func (c *checker) unused() {
 		}
 	}
 	for _, b := range c.in.Config.Bind {
-		if !params[b.Param.Value] {
+		if !c.hasParam(b.Param.Value) {
 			c.diags.Warnf(diag.BindUnknown, b.Param.Pos, "no query has a parameter named %s", b.Param.Value).
 				Hint("%s", didYouMean(b.Param.Value, sortedKeys(params), "parameter"))
 		}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/idemgen/idemgen/generator/diag"
@@ -20,6 +21,9 @@ type reader struct {
 	module string
 	root   yamltree.Node
 	diags  *diag.List
+	// misspelt are the keys that unknown ones were probably meant to be: they
+	// are reported already.
+	misspelt []string
 }
 
 func parse(file string, text []byte, module string, diags *diag.List) *Config {
@@ -45,6 +49,7 @@ func parse(file string, text []byte, module string, diags *diag.List) *Config {
 		}
 		r.key(e)
 	}
+	r.misspelt = yamltree.Misspelt(entries, topKeys())
 	r.required()
 	r.derived()
 	return cfg
@@ -103,6 +108,9 @@ func (r *reader) required() {
 }
 
 func (r *reader) missing(code diag.Code, key, hint string) {
+	if slices.Contains(r.misspelt, key) {
+		return
+	}
 	pos := r.root.Pos()
 	pos.Width = 0
 	r.diags.Errorf(code, pos, "`%s:` is missing", key).Hint("%s", hint)
@@ -174,6 +182,10 @@ func (r *reader) scope(e yamltree.Entry) {
 		r.cfg.Scope = spec.Source{Kind: spec.SourceNone, Pos: s.Pos}
 		return
 	}
+	if hint := scopeHint(s.Value); hint != "" {
+		r.bad(s.Pos, hint, "`scope:` can't be %q", s.Value)
+		return
+	}
 	src, ok := spec.ReadSource("scope", s, r.diags)
 	switch {
 	case !ok:
@@ -183,4 +195,26 @@ func (r *reader) scope(e yamltree.Entry) {
 	default:
 		r.cfg.Scope = src
 	}
+}
+
+// ScopeToSet is the caller's field that `idemgen init` writes where it can't
+// tell whose the rows are.
+const ScopeToSet = "CHANGE_ME"
+
+var bareName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// scopeHint is the way out for a scope that is a name alone, or the one that
+// init left to be set; "" for all else.
+func scopeHint(value string) string {
+	switch {
+	case value == "caller."+ScopeToSet:
+		return "write the column that says whose a row is, like caller.tenant_id; or none for a service without callers"
+	case !bareName.MatchString(value):
+		return ""
+	case diag.Nearest(value, []string{"none"}) != "":
+		return "did you mean none? a scope is caller.NAME or none"
+	case value == "caller" || value == "scope":
+		return "write caller.tenant_id; a scope is caller.NAME or none"
+	}
+	return "did you mean caller." + value + "? a scope is caller.NAME or none"
 }

@@ -52,4 +52,6 @@ const (
 	StepOrder        Code = "IDEM052" // a step that uses a later or unknown one
 	ScopeMissing     Code = "IDEM053" // no scope
 	ConstraintUnused Code = "IDEM054" // @error of a constraint that the operation can't violate
+	ScopeForged      Code = "IDEM055" // the request, not the caller, says whose a row is
+	ScopeUnused      Code = "IDEM056" // an operation that does the same for every caller
 )

@@ -57,5 +57,17 @@ func explainOperations() []Explanation {
 			Wrong:   "version: 1\nout: internal/api",
 			Right:   "version: 1\nout: internal/api\nscope: caller.tenant_id",
 		},
+		{
+			Code: ScopeForged, Title: "the request, not the caller, says whose a row is",
+			Meaning: "A parameter that is named like the scope's field, or that reaches the column of that name, would be filled by the request, so any caller could read or write another's rows. Bind it to the caller, for all queries under `bind:` in idemgen.yaml. If callers of this operation may choose, an @bind that says so makes it a warning.",
+			Wrong:   "scope: caller.tenant_id      # and @tenant_id in the SQL, without a bind",
+			Right:   "scope: caller.tenant_id\nbind: {tenant_id: caller.tenant_id}",
+		},
+		{
+			Code: ScopeUnused, Title: "an operation that does the same for every caller",
+			Meaning: "Keys belong to the caller, but no statement of the operation knows who calls: every caller reaches every row. It is an error where the table has the scope's column and `bind:` ties the scope to a parameter that no query has; else a warning, since tables that belong to nobody are fine. A `session:` setting made of the caller counts as knowing it.",
+			Wrong:   "UPDATE payments SET status = 'captured' WHERE id = @id",
+			Right:   "UPDATE payments SET status = 'captured' WHERE id = @id AND tenant_id = @tenant_id",
+		},
 	}
 }

@@ -1,6 +1,9 @@
 package plan
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // fused is the section "keyed" where claim, business SQL, answer and record
 // are one statement.
@@ -12,15 +15,12 @@ func (p *planner) fused(u *unit) Statement {
 		a.empty = ps.runtime(ArgEmpty)
 	}
 	user := u.userCTE("idem_done", u.gated()...)
-	var ctes []cte
-	if p.op.Policy.Wait > 0 {
-		ctes = append(ctes, waitLimit(p.op.Policy.Wait))
+	ctes := []cte{priorCTE(scope, digest)}
+	if wait := p.op.Policy.Wait; wait > 0 {
+		ctes = append(ctes, waitGate(wait))
+	} else {
+		ctes = append(ctes, lockGate(ps.runtime(ArgLock)))
 	}
-	ctes = append(ctes, priorCTE(scope, digest))
-	if p.op.Policy.Wait == 0 {
-		ctes = append(ctes, lockCTE(ps.runtime(ArgLock)))
-	}
-	ctes = append(ctes, gateCTE(p.ready()))
 	ctes = append(ctes, user.ctes...)
 	ctes = append(ctes, a.cte(true), u.recordedCTE(scope, digest, key, print))
 	// An expired record is rare: making way for it is a statement of the
@@ -41,27 +41,11 @@ func (u *unit) undoesEmpty() bool {
 	return u.stmt.ModifyingCTEs() && u.mayBeEmpty() && !u.step.Empty.Fine
 }
 
-// ready is the condition that makes the wait bounded, or the lock ours, before
-// anything can block.
-func (p *planner) ready() string {
-	if p.op.Policy.Wait == 0 {
-		return "(SELECT got FROM idem_lock)"
-	}
-	return "(SELECT v FROM idem_lim) IS NOT NULL"
-}
-
 func priorCTE(scope, digest string) cte {
 	return cte{name: "idem_prior", materialized: true,
 		why: "The record. An expired one is answered as NULL: it is deleted, and this statement sent again.",
 		query: "SELECT k.status, k.headers, k.body, k.fingerprint, k.expires_at <= clock_timestamp() AS stale\n" +
 			"FROM idem.keys k\nWHERE k.scope = " + scope + " AND k.digest = " + digest}
-}
-
-func lockCTE(lock string) cte {
-	return cte{name: "idem_lock", materialized: true,
-		why: "A running twin holds this lock until its transaction ends. A replay needs none.",
-		query: "SELECT pg_try_advisory_xact_lock(" + lock + "::bigint) AS got\n" +
-			"WHERE NOT EXISTS (SELECT FROM idem_prior)"}
 }
 
 func (u *unit) recordedCTE(scope, digest, key, print string) cte {
@@ -73,8 +57,20 @@ func (u *unit) recordedCTE(scope, digest, key, print string) cte {
 			"  clock_timestamp() + " + u.lifetime() + "\nFROM idem_answer a"}
 }
 
-func gateCTE(ready string) cte {
-	return cte{name: "idem_gate", materialized: true,
-		why:   "The one decision of every write below.",
-		query: "SELECT NOT EXISTS (SELECT FROM idem_prior) AND " + ready + " AS open"}
+// waitGate opens where there is no record. It sets the limit of the wait for a
+// running twin before anything can block.
+func waitGate(wait time.Duration) cte {
+	return gateCTE("A running twin is waited for so long; the setting ends with the transaction.",
+		"SELECT NOT EXISTS (SELECT FROM idem_prior)\n  AND "+lockTimeout(wait)+" IS NOT NULL AS open")
+}
+
+// lockGate opens where there is no record and no running twin. CASE keeps the
+// order: a replay takes no lock.
+func lockGate(lock string) cte {
+	return gateCTE("A running twin holds this lock until its transaction ends. A replay needs none.",
+		"SELECT CASE WHEN NOT EXISTS (SELECT FROM idem_prior)\n  THEN pg_try_advisory_xact_lock("+lock+"::bigint) ELSE false END AS open")
+}
+
+func gateCTE(why, query string) cte {
+	return cte{name: "idem_gate", materialized: true, why: "The one decision of every write below.\n" + why, query: query}
 }

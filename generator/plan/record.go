@@ -68,7 +68,6 @@ func emptyStatus(e model.Empty) int {
 // waitLimit bounds the wait for a running twin. Zero, which means not to wait,
 // is as short as PostgreSQL can.
 func waitLimit(wait time.Duration) cte {
-	ms := max(wait.Milliseconds(), 1)
 	why := "How long to wait for a running twin; the setting ends with the transaction."
 	if wait == 0 {
 		why = "A running twin is not waited for; 0 would mean without a limit."
@@ -77,8 +76,13 @@ func waitLimit(wait time.Duration) cte {
 		name:         "idem_lim",
 		materialized: true,
 		why:          why,
-		query:        fmt.Sprintf("SELECT set_config('lock_timeout', '%dms', true) AS v", ms),
+		query:        "SELECT " + lockTimeout(wait) + " AS v",
 	}
+}
+
+// lockTimeout limits waits for locks up to the end of the transaction.
+func lockTimeout(wait time.Duration) string {
+	return fmt.Sprintf("set_config('lock_timeout', '%dms', true)", max(wait.Milliseconds(), 1))
 }
 
 // operationLiteral quotes the operation's stored name.

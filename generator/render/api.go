@@ -27,7 +27,7 @@ var packageNames = []string{
 var methodNames = []string{"Mount", "Handler", "Run", "Ready", "inner"}
 
 func newAPIView(svc *model.Service, ops []*plan.Operation, im *imports) (apiView, error) {
-	im.add("context", "fmt", "log/slog", "net/http", "strings",
+	im.add("context", "fmt", "log/slog", "net/http",
 		"github.com/go-chi/chi/v5", "github.com/jackc/pgx/v5/pgxpool", idemPath)
 	config, err := serviceConfig(svc, ops)
 	if err != nil {

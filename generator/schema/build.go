@@ -30,6 +30,8 @@ type builder struct {
 	path  []string // search_path of the file, without the user's own schema
 	// guarded: inside a DO block that applies only what isn't there yet.
 	guarded bool
+	// intent: the file is a migration that idemgen made for an intent.
+	intent bool
 }
 
 func build(files []File, diags *diag.List) *Catalog {
@@ -51,6 +53,7 @@ func build(files []File, diags *diag.List) *Catalog {
 func (b *builder) applyFile(f File) {
 	b.cat.readMarkers(f)
 	b.lines, b.base, b.path = newLines(f), 0, []string{defaultSchema}
+	b.intent = intentMark.MatchString(f.Text)
 	text := upPart(f.Text)
 	result, err := pg.Parse(text)
 	if err == nil {
@@ -138,9 +141,16 @@ func (b *builder) table(rel *pg.RangeVar, missingOK bool) *Table {
 	if !ok && !missingOK && !b.guarded {
 		b.diags.Errorf(diag.CatalogUnknown, b.pos(int(rel.GetLocation()), len(rel.GetRelname())),
 			"no migration makes the table %s", rangeName(rel)).
-			Hint("a migration before this one must create it; a table of an extension can't be altered here")
+			Hint("%s", b.tableHint())
 	}
 	return t
+}
+
+func (b *builder) tableHint() string {
+	if b.intent {
+		return "a migration before this one must create it; or delete this migration if it was never applied"
+	}
+	return "a migration before this one must create it; a table of an extension can't be altered here"
 }
 
 // finish computes what depends on everything, and puts it in order.

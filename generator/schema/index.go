@@ -28,7 +28,7 @@ func (b *builder) createIndex(stmt *pg.IndexStmt) {
 		b.indexes[model.TableName{Schema: t.Name.Schema, Name: name}] = &index{table: t}
 		return
 	}
-	u := &Unique{Name: name, Columns: columns, NullsNotDistinct: stmt.NullsNotDistinct, where: clone(stmt.WhereClause)}
+	u := &Unique{Name: name, File: b.lines.file, Columns: columns, NullsNotDistinct: stmt.NullsNotDistinct, where: clone(stmt.WhereClause)}
 	if slices.ContainsFunc(stmt.IndexParams, func(n *pg.Node) bool { return n.GetIndexElem().GetExpr() != nil }) {
 		u.Columns = nil
 	}

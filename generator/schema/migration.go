@@ -44,6 +44,9 @@ func upPart(text string) string {
 	return b.String()
 }
 
+// IsGoose reports whether a file is a goose migration: whether it has an Up part.
+func IsGoose(text string) bool { return hasGooseUp(text) }
+
 func hasGooseUp(text string) bool {
 	if !strings.Contains(text, "goose") {
 		return false

@@ -76,7 +76,8 @@ type Unique struct {
 	Where            string   // predicate, deparsed
 	NullsNotDistinct bool
 	Deferrable       bool
-	Constraint       bool // made by a constraint, not only an index
+	Constraint       bool   // made by a constraint, not only an index
+	File             string // of the CREATE INDEX, "" for a constraint
 
 	where *pg.Node
 }

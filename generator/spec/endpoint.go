@@ -1,6 +1,8 @@
 package spec
 
 import (
+	"slices"
+
 	"github.com/idemgen/idemgen/generator/diag"
 	"github.com/idemgen/idemgen/generator/yamltree"
 )
@@ -123,7 +125,11 @@ func (r *endpointReader) known(entries []yamltree.Entry, keys, elsewhere []strin
 
 // required reports an endpoint without a route or without steps.
 func (r *endpointReader) required(ep *Endpoint, entries []yamltree.Entry) {
+	misspelt := yamltree.Misspelt(entries, endpointKeys())
 	has := func(keys ...string) bool {
+		if slices.ContainsFunc(keys, func(k string) bool { return contains(misspelt, k) }) {
+			return true // the unknown key is what is reported
+		}
 		for _, e := range entries {
 			if contains(keys, e.Key.Value) {
 				return true

@@ -77,6 +77,8 @@ func (a *args) path(f field) bool {
 			}
 			names = append(names, name)
 			i += end
+		case c == ':' && p[i-1] == '/': // i > 0: the path begins with /
+			return a.colonParam(f, i)
 		case c == '/' && i > 0 && p[i-1] == '/':
 			return a.badPath(f, i-1, 2, "a segment is empty", "remove one /")
 		case !pathByte(c):
@@ -90,6 +92,16 @@ func (a *args) badPath(f field, offset, width int, wrong, hint string) bool {
 	a.failed = true
 	a.diags.Errorf(diag.RouteForm, a.at(f.offset+offset, width), "%s", wrong).Hint("%s", hint)
 	return false
+}
+
+// colonParam refuses :name, which is how other routers write a parameter.
+func (a *args) colonParam(f field, at int) bool {
+	segment, _, _ := strings.Cut(f.text[at:], "/")
+	name := strings.TrimPrefix(segment, ":")
+	if !isIdent(name) {
+		name = "name"
+	}
+	return a.badPath(f, at, len(segment), "a parameter of the path stands in braces", "write {"+name+"}")
 }
 
 func pathName(name string, names []string) (wrong, hint string) {

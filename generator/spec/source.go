@@ -106,9 +106,12 @@ func (a *args) unknownSource(f field, head string, dotted bool) {
 		if dotted {
 			candidates = dottedSources
 		}
-		if near := diag.Nearest(head, candidates); near != "" {
+		switch near := diag.Nearest(head, candidates); {
+		case near != "":
 			entry.Hint("did you mean %s?", strings.Replace(f.text, head, near, 1))
-		} else {
+		case !dotted && isIdent(head):
+			entry.Hint("did you mean caller.%s or body.%s? %s", head, head, sourceForms)
+		default:
 			entry.Hint("%s", sourceForms)
 		}
 	}

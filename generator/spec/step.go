@@ -84,10 +84,15 @@ func (r *endpointReader) stepKind(s *Step, entries []yamltree.Entry) bool {
 			}
 		}
 	}
-	if !found {
-		r.diags.Errorf(diag.SpecForm, s.Pos, "the step says not what it runs").Hint("add query: NAME")
+	if found {
+		return true
 	}
-	return found
+	if contains(yamltree.Misspelt(entries, stepKeys()), "query") {
+		r.known(entries, stepKeys(), wordKeys(true), "a step", "it belongs to the endpoint: write it beside `steps:`")
+		return false // the unknown key is what is reported
+	}
+	r.diags.Errorf(diag.SpecForm, s.Pos, "the step says not what it runs").Hint("add query: NAME")
+	return false
 }
 
 func (r *endpointReader) as(k yamltree.Entry) *Name {

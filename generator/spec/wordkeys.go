@@ -108,6 +108,9 @@ func (r *wordReader) longBind(w word, name Name, e yamltree.Entry) {
 		}
 		valid = valid && ok
 	}
+	if contains(yamltree.Misspelt(entries, bindKeys), "source") {
+		return // the unknown key is what is reported
+	}
 	if valid && b.Source.Kind == "" {
 		r.diags.Errorf(diag.SpecForm, name.Pos, "the bind of %s has no source", name.Value).Hint("add source: body.%s", name.Value)
 		return

@@ -58,13 +58,27 @@ func readEntries(opts Options, diags *diag.List) []*Entry {
 		text, err := opts.Tree.Read(file)
 		if err != nil {
 			diags.Errorf(diag.SqlcConfig, diag.Pos{File: file}, "the sqlc file can't be read: %v", cause(err)).
-				Hint("name it under `sqlc:` in idemgen.yaml, by its path from there; `idemgen init --existing` writes one")
+				Hint("%s", fileHint(opts, file))
 			continue
 		}
 		out = append(out, fileEntries(opts, file, text, diags)...)
 	}
 	setAliases(out)
 	return out
+}
+
+// fileHint is the way out for a sqlc file that can't be read: another one that
+// is there.
+func fileHint(opts Options, file string) string {
+	for _, dir := range []string{path.Dir(file), ".", "*", "*/*"} {
+		for _, name := range []string{"sqlc.yaml", "sqlc.yml", "sqlc.json"} {
+			found, err := opts.Tree.Glob(path.Join(dir, name))
+			if err == nil && len(found) > 0 && found[0] != file {
+				return "did you mean " + found[0] + "?"
+			}
+		}
+	}
+	return "name it under `sqlc:` in idemgen.yaml, by its path from there; `idemgen init --existing` writes one"
 }
 
 func fileEntries(opts Options, file string, text []byte, diags *diag.List) []*Entry {
@@ -81,10 +95,42 @@ func fileEntries(opts Options, file string, text []byte, diags *diag.List) []*En
 		}
 	}
 	if len(out) == 0 && !diags.HasErrors() {
-		diags.Errorf(diag.SqlcConfig, diag.Pos{File: file, Line: 1, Col: 1}, "no entry with engine postgresql and sql_package pgx/v5").
-			Hint("idemgen works with pgx v5: add `gen: {go: {package: db, out: internal/db, sql_package: pgx/v5}}`")
+		noEntry(file, doc, diags)
 	}
 	return out
+}
+
+// noEntry says what the entries have in place of PostgreSQL and pgx v5.
+func noEntry(file string, doc sqlcFile, diags *diag.List) {
+	if len(doc.SQL) == 0 {
+		diags.Errorf(diag.SqlcConfig, diag.Pos{File: file, Line: 1, Col: 1}, "no entry with engine postgresql and sql_package pgx/v5").
+			Hint("add one under `sql:`, with `gen: {go: {package: db, out: internal/db, sql_package: pgx/v5}}`")
+		return
+	}
+	for i := range doc.SQL {
+		var e sqlcEntry
+		if doc.SQL[i].Decode(&e) != nil {
+			continue
+		}
+		pos := diag.Pos{File: file, Line: doc.SQL[i].Line, Col: doc.SQL[i].Column}
+		has, hint := otherDriver(&e)
+		diags.Errorf(diag.SqlcConfig, pos, "no entry with engine postgresql and sql_package pgx/v5: this one has %s", has).Hint("%s", hint)
+	}
+}
+
+// otherDriver is what an entry has, and what it needs instead.
+func otherDriver(e *sqlcEntry) (has, hint string) {
+	switch {
+	case e.Engine == "":
+		return "no engine", "add `engine: postgresql`"
+	case e.Engine != "postgresql":
+		return "engine " + e.Engine, "idemgen works with PostgreSQL: add an entry with `engine: postgresql`"
+	case e.Gen.Go == nil:
+		return "no `gen: go:`", "add `gen: {go: {package: db, out: internal/db, sql_package: pgx/v5}}`"
+	case e.Gen.Go.SQLPackage == "":
+		return "no sql_package, which is sqlc's default database/sql", "idemgen works with pgx v5: add `sql_package: pgx/v5` under `gen: go:`"
+	}
+	return "sql_package " + e.Gen.Go.SQLPackage, "idemgen works with pgx v5: write `sql_package: pgx/v5` under `gen: go:`"
 }
 
 func parseFile(file string, text []byte, diags *diag.List) (sqlcFile, bool) {

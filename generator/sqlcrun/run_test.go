@@ -47,7 +47,7 @@ func TestEntriesRefusals(t *testing.T) {
 		"no file":            {"", "", "sqlc.yaml: error[IDEM006]: the sqlc file can't be read"},
 		"version 1":          {"# mine\nversion: \"1\"\npackages: []\n", "", "sqlc.yaml:2:1: error[IDEM006]: the sqlc file has version \"1\""},
 		"no YAML":            {"version: \"2\"\nsql: [\n", "", "sqlc.yaml:2:1: error[IDEM006]: the sqlc file is not valid YAML"},
-		"another driver":     {strings.Replace(minimal, "pgx/v5", "database/sql", 1), "", "sqlc.yaml:1:1: error[IDEM006]: no entry with engine postgresql and sql_package pgx/v5"},
+		"another driver":     {strings.Replace(minimal, "pgx/v5", "database/sql", 1), "", "sqlc.yaml:3:5: error[IDEM006]: no entry with engine postgresql and sql_package pgx/v5: this one has sql_package database/sql"},
 		"no out":             {strings.Replace(minimal, "out: db, ", "", 1), "", "sqlc.yaml:3:5: error[IDEM006]: gen.go has no `out`"},
 		"outside":            {strings.Replace(minimal, "out: db", "out: ../db", 1), "", "sqlc.yaml:3:5: error[IDEM006]: gen.go writes outside of the module"},
 		"no migrations":      {minimal, "m/1.sql", "sqlc.yaml:3:5: error[IDEM006]: `schema` names m, which can't be read"},

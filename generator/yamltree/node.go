@@ -167,3 +167,15 @@ func Unknown(entries []Entry, known []string, where string, diags *diag.List) []
 		return true
 	})
 }
+
+// Misspelt are the known keys that unknown ones were probably meant to be.
+// Unknown reports them, so they need not be missed too.
+func Misspelt(entries []Entry, known []string) []string {
+	var out []string
+	for _, e := range entries {
+		if near := diag.Nearest(e.Key.Value, known); near != "" && !slices.Contains(known, e.Key.Value) {
+			out = append(out, near)
+		}
+	}
+	return out
+}

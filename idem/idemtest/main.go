@@ -1,5 +1,7 @@
 // Package idemtest gives tests a PostgreSQL database each: on the server of
-// DATABASE_URL if that is set, else on a private one per test process.
+// IDEMGEN_TEST_DATABASE_URL or DATABASE_URL if one is set, else on a private one
+// per test process. Conformance checks a service against the promises of
+// docs/semantics.md.
 package idemtest
 
 import (
@@ -13,6 +15,7 @@ import (
 // Main runs a package's tests, from TestMain. It fails where goroutines are
 // left over, and ends the private server.
 func Main(m *testing.M) {
+	shared.managed = true
 	code := m.Run()
 	if err := shared.stop(); err != nil {
 		fmt.Fprintln(os.Stderr, "idemtest:", err)

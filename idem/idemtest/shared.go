@@ -19,23 +19,35 @@ var shared server
 
 // server is a PostgreSQL server and, on it, a template with the runtime's tables.
 type server struct {
-	once    sync.Once
+	mu      sync.Mutex
+	opened  bool
 	private *pgserver.Server
 	base    string
 	err     error
 	made    atomic.Int64
+
+	managed bool // Main ends it
+	users   int  // tests that need it, where Main does not
 }
 
 // start starts the server at the first call and returns where it is.
 func (s *server) start() (string, error) {
-	s.once.Do(func() { s.err = s.open() })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.opened {
+		s.opened, s.err = true, s.open()
+	}
 	return s.base, s.err
 }
 
 func (s *server) open() error {
-	s.base = os.Getenv("DATABASE_URL")
+	name := testURL
+	if os.Getenv(name) == "" && s.users == 0 {
+		name = "DATABASE_URL"
+	}
+	s.base = os.Getenv(name)
 	if s.base != "" && !strings.Contains(s.base, "://") {
-		return errors.New("DATABASE_URL must be a URL: postgres://user@host/database")
+		return errors.New(name + " must be a URL: postgres://user@host/database")
 	}
 	if s.base == "" {
 		private, err := pgserver.Start(context.Background(), "")
@@ -51,6 +63,12 @@ func (s *server) open() error {
 }
 
 func (s *server) stop() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.end()
+}
+
+func (s *server) end() error {
 	switch {
 	case s.base == "":
 		return nil
@@ -58,6 +76,25 @@ func (s *server) stop() error {
 		return s.private.Stop()
 	}
 	return exec(s.base, "DROP DATABASE IF EXISTS "+s.template())
+}
+
+// hold keeps the server for a test; the last one to release it ends it.
+func (s *server) hold() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.users++
+}
+
+func (s *server) release() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.users--
+	if s.managed || s.users > 0 {
+		return nil
+	}
+	err := s.end()
+	s.opened, s.private, s.base, s.err = false, nil, "", nil
+	return err
 }
 
 // Several test processes may share the server of DATABASE_URL.

@@ -77,6 +77,9 @@ func (a *app) generated(result *generator.Result, dryRun bool) error {
 		a.print("kept %s", count(kept, "file"))
 	}
 	a.operations(result.Operations)
+	for _, n := range result.Notes {
+		a.print("note: %s", n)
+	}
 	return nil
 }
 
@@ -107,6 +110,7 @@ type resultJSON struct {
 	DryRun     bool            `json:"dry_run"`
 	Changes    []changeJSON    `json:"changes"`
 	Operations []operationJSON `json:"operations"`
+	Notes      []string        `json:"notes,omitempty"`
 }
 
 type changeJSON struct {
@@ -124,7 +128,7 @@ type operationJSON struct {
 }
 
 func (a *app) generatedJSON(result *generator.Result, dryRun bool) error {
-	out := resultJSON{DryRun: dryRun, Changes: []changeJSON{}, Operations: []operationJSON{}}
+	out := resultJSON{DryRun: dryRun, Changes: []changeJSON{}, Operations: []operationJSON{}, Notes: result.Notes}
 	for _, c := range result.Changes {
 		out.Changes = append(out.Changes, changeJSON{string(c.Action), a.shown(c.Path)})
 	}

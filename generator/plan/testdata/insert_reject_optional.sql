@@ -17,15 +17,11 @@ WITH idem_prior AS MATERIALIZED (
   WHERE k.scope = $5 AND k.digest = $6
 ),
 
-idem_lock AS MATERIALIZED (
-  -- A running twin holds this lock until its transaction ends. A replay needs none.
-  SELECT pg_try_advisory_xact_lock($9::bigint) AS got
-  WHERE NOT EXISTS (SELECT FROM idem_prior)
-),
-
 idem_gate AS MATERIALIZED (
   -- The one decision of every write below.
-  SELECT NOT EXISTS (SELECT FROM idem_prior) AND (SELECT got FROM idem_lock) AS open
+  -- A running twin holds this lock until its transaction ends. A replay needs none.
+  SELECT CASE WHEN NOT EXISTS (SELECT FROM idem_prior)
+    THEN pg_try_advisory_xact_lock($9::bigint) ELSE false END AS open
 ),
 
 idem_done (id, order_id, amount, note, created_at) AS (

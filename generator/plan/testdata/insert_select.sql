@@ -8,12 +8,7 @@
 -- $5 digest: hash of the operation and the key
 -- $6 key: the key
 -- $7 fingerprint: digest of the declared inputs
-WITH idem_lim AS MATERIALIZED (
-  -- How long to wait for a running twin; the setting ends with the transaction.
-  SELECT set_config('lock_timeout', '2000ms', true) AS v
-),
-
-idem_prior AS MATERIALIZED (
+WITH idem_prior AS MATERIALIZED (
   -- The record. An expired one is answered as NULL: it is deleted, and this statement sent again.
   SELECT k.status, k.headers, k.body, k.fingerprint, k.expires_at <= clock_timestamp() AS stale
   FROM idem.keys k
@@ -22,7 +17,9 @@ idem_prior AS MATERIALIZED (
 
 idem_gate AS MATERIALIZED (
   -- The one decision of every write below.
-  SELECT NOT EXISTS (SELECT FROM idem_prior) AND (SELECT v FROM idem_lim) IS NOT NULL AS open
+  -- A running twin is waited for so long; the setting ends with the transaction.
+  SELECT NOT EXISTS (SELECT FROM idem_prior)
+    AND set_config('lock_timeout', '2000ms', true) IS NOT NULL AS open
 ),
 
 idem_done (payment_id, sku) AS (

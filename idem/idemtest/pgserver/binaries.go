@@ -21,6 +21,12 @@ func binaries(run *runner, dir string) (string, error) {
 	return download(run, filepath.Join(dir, "postgresql"))
 }
 
+// Installed reports whether a server can be started without a download.
+func Installed() bool {
+	_, ok := installed()
+	return ok
+}
+
 func installed() (string, bool) {
 	if initdb, err := exec.LookPath("initdb"); err == nil {
 		if real, err := filepath.EvalSymlinks(initdb); err == nil && complete(filepath.Dir(real)) {

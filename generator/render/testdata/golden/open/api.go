@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strings"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/idemgen/idemgen/idem"
@@ -70,15 +69,17 @@ func (o Options) callerValues(r *http.Request) ([]any, error) {
 }
 
 // Mount adds the routes of the named operations to r, of all where none is
-// named. It adds none and fails where r has one of the routes already, or
-// where an operation is unknown.
+// named. It adds none and fails where r has one of the routes already, with or
+// without a final slash, or where an operation is unknown. Routes added to r
+// later are not seen, so mount last, and on the router that the paths begin at:
+// inside r.Route("/v1", …) they would begin with /v1 twice.
 func (s *Service) Mount(r chi.Router, ops ...idem.Name) error {
 	if len(ops) == 0 {
 		ops = []idem.Name{MoveStock, ReadUnit}
 	}
 	taken := map[string]bool{}
 	err := chi.Walk(r, func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
-		taken[method+" "+routeShape(route)] = true
+		taken[idem.RouteShape(method, route)] = true
 		return nil
 	})
 	if err != nil {
@@ -89,7 +90,7 @@ func (s *Service) Mount(r chi.Router, ops ...idem.Name) error {
 		if op == nil {
 			return fmt.Errorf("open: there is no operation %q", name)
 		}
-		route := op.Method + " " + routeShape(op.Path)
+		route := idem.RouteShape(op.Method, op.Path)
 		if taken[route] {
 			return fmt.Errorf("open: operation %s: the router has a route %s %s already", name, op.Method, op.Path)
 		}
@@ -100,29 +101,6 @@ func (s *Service) Mount(r chi.Router, ops ...idem.Name) error {
 		r.Method(op.Method, op.Path, s.inner.EscapedHandler(name))
 	}
 	return nil
-}
-
-// routeShape is a chi pattern without the names of its parameters, which don't
-// tell two routes apart.
-func routeShape(pattern string) string {
-	var shape strings.Builder
-	depth, named := 0, false
-	for _, c := range pattern {
-		switch {
-		case c == '{':
-			depth++
-			named = named || depth == 1
-		case c == '}':
-			depth--
-			named = false
-		case c == ':' && depth == 1:
-			named = false
-		}
-		if !named || c == '{' {
-			shape.WriteRune(c)
-		}
-	}
-	return shape.String()
 }
 
 // Handler returns the handler of one operation, for routers other than chi:

@@ -1,0 +1,63 @@
+package idemtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// expiry: an expired record is none. A replay extends nothing.
+func expiry(p *probe) error {
+	t, err := p.trial()
+	if err != nil {
+		return err
+	}
+	if _, err := t.first(); err != nil {
+		return err
+	}
+	before, err := p.lastExpiry()
+	if err != nil {
+		return err
+	}
+	_ = t.run() // a replay: another check says so
+	after, err := p.lastExpiry()
+	if err != nil {
+		return err
+	}
+	if !after.Equal(before) {
+		return fmt.Errorf("a replay has moved the expiry from %s to %s", before, after)
+	}
+	_, err = p.pool.Exec(context.Background(), "UPDATE idem.keys SET expires_at = clock_timestamp() - interval '1 second'")
+	if err != nil {
+		return err
+	}
+	return t.ranAgain(t.run())
+}
+
+// ranAgain judges the answer to a request whose record had expired.
+func (t *trial) ranAgain(got answer) error {
+	if got.replayed() == "true" && !t.op.Intent {
+		return fmt.Errorf("an expired record is replayed: %s", got)
+	}
+	if got.status >= 500 || got.code() == "key-reused" || got.code() == "in-flight" || got.code() == "response-not-stored" {
+		return fmt.Errorf("a request with an expired record is answered with %s", got)
+	}
+	if !got.success() || t.op.Intent {
+		// What the first one did is in the way of the second.
+		return t.happened(1)
+	}
+	now, err := t.p.effects()
+	if err == nil && now-t.effects <= t.p.each {
+		return fmt.Errorf("a request with an expired record is answered with %s, but has not run", got)
+	}
+	return err
+}
+
+func (r *rig) lastExpiry() (at time.Time, err error) {
+	err = r.pool.QueryRow(context.Background(), "SELECT max(expires_at) FROM idem.keys WHERE expires_at < 'infinity'").Scan(&at)
+	if err != nil {
+		return at, errors.Join(errors.New("no record of the first request is in idem.keys"), err)
+	}
+	return at, nil
+}

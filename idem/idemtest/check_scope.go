@@ -1,0 +1,74 @@
+package idemtest
+
+import (
+	"errors"
+	"fmt"
+)
+
+// scopeIsolation: another caller with the same key and the same request gets an
+// execution of its own.
+func scopeIsolation(p *probe) error {
+	if p.kit.OneScope {
+		return skip("all callers have one scope")
+	}
+	t, err := p.trial()
+	if err != nil {
+		return err
+	}
+	first, err := t.first()
+	if err != nil {
+		return err
+	}
+	stranger := t.clone()
+	stranger.as = p.caller("b")
+	got := stranger.send(p.handlers[0], t.key)
+	if err := independent(got); err != nil {
+		return fmt.Errorf("the same request of another caller: %w", err)
+	}
+	ran := int64(1)
+	if got.success() {
+		ran = 2
+	}
+	return errors.Join(t.happened(ran), t.run().replays(p.op, first), t.happened(ran))
+}
+
+// slotPoisoning: who uses a key first in another scope has no influence.
+func slotPoisoning(p *probe) error {
+	if p.kit.OneScope {
+		return skip("all callers have one scope")
+	}
+	stranger, err := p.subject("b")
+	if err != nil {
+		return err
+	}
+	t, err := p.trial()
+	if err != nil {
+		return err
+	}
+	poison := stranger.send(p.handlers[0], t.key)
+	if !poison.success() {
+		return fmt.Errorf("caller b is answered with %s", poison)
+	}
+	if t.effects, err = p.effects(); err != nil {
+		return err
+	}
+	got := t.run()
+	if err := independent(got); err != nil {
+		return err
+	}
+	if !got.success() {
+		return fmt.Errorf("caller a is answered with %s", got)
+	}
+	return errors.Join(t.happened(1), t.run().replays(p.op, got))
+}
+
+// independent says whether an answer owes something to another caller's key.
+func independent(got answer) error {
+	switch {
+	case got.replayed() == "true":
+		return fmt.Errorf("it is a replay of another caller's answer: %s", got)
+	case got.code() == "key-reused" || got.code() == "in-flight" || got.status >= 500:
+		return fmt.Errorf("it is answered with %s", got)
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package idemtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+)
+
+// concurrentDuplicates: of many copies at once, at two processes, one runs; the
+// others wait and get its answer, or are told that it is in flight.
+func concurrentDuplicates(p *probe) error {
+	t, err := p.trial()
+	if err != nil {
+		return err
+	}
+	release := func() {}
+	if len(p.op.Writes) > 0 {
+		if release, err = p.hold(p.op.Writes[0]); err != nil {
+			return err
+		}
+	}
+	answers := make(chan answer, p.kit.Duplicates)
+	var started sync.WaitGroup
+	started.Add(p.kit.Duplicates)
+	for i := range p.kit.Duplicates {
+		go func() {
+			started.Done()
+			answers <- t.send(p.handlers[i%2], t.key)
+		}()
+	}
+	started.Wait()
+	if len(p.op.Writes) > 0 {
+		err = p.linger(answers)
+		release()
+	}
+	got := make([]answer, p.kit.Duplicates)
+	for i := range got {
+		got[i] = <-answers
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(t.twins(got), t.happened(1))
+}
+
+// linger lets the copies come as far as they can while the first one is held:
+// until one has an answer, or the database was asked a number of times.
+func (p *probe) linger(answers chan answer) error {
+	if err := p.awaitBlocked(); err != nil {
+		return err
+	}
+	for range 50 {
+		if len(answers) > 0 {
+			return nil
+		}
+		if _, err := p.records(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// twins judges the answers to copies of one request.
+func (t *trial) twins(got []answer) error {
+	var first *answer
+	for i := range got {
+		if got[i].success() && got[i].replayed() != "true" {
+			if first != nil {
+				return fmt.Errorf("two copies say that they have run: %s, %s", *first, got[i])
+			}
+			first = &got[i]
+		}
+	}
+	if first == nil {
+		return fmt.Errorf("no copy has run; one is answered with %s", got[0])
+	}
+	for i := range got {
+		if &got[i] == first {
+			continue
+		}
+		if t.op.Rejects && got[i].is(http.StatusConflict, "in-flight") == nil {
+			if got[i].header.Get("Retry-After") == "" {
+				return errors.New("409 in-flight without Retry-After")
+			}
+			continue
+		}
+		if err := got[i].replays(t.op, *first); err != nil {
+			return fmt.Errorf("a copy: %w", err)
+		}
+	}
+	return t.run().replays(t.op, *first)
+}
+
+// disconnect: a client that goes away loses nothing: the work goes on, and its
+// retry gets the answer.
+func disconnect(p *probe) error {
+	if len(p.op.Writes) == 0 {
+		return skip("there is no table to hold a request with: set Writes")
+	}
+	t, err := p.trial()
+	if err != nil {
+		return err
+	}
+	release, err := p.hold(p.op.Writes[0])
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		t.sendWith(ctx, p.handlers[0], t.key)
+	}()
+	err = p.awaitBlocked()
+	cancel()
+	release()
+	<-done
+	if err := errors.Join(err, p.quiesce()); err != nil {
+		return err
+	}
+	again := t.run()
+	switch {
+	case p.op.Tombstone:
+		err = again.replays(p.op, answer{})
+	case !again.success():
+		err = fmt.Errorf("the retry is answered with %s", again)
+	case again.replayed() != "true":
+		err = fmt.Errorf("the retry ran again: the work had ended with the client's connection, or was not recorded: %s", again)
+	}
+	return errors.Join(err, t.happened(1))
+}

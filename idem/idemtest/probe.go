@@ -1,0 +1,201 @@
+package idemtest
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// probe checks one operation.
+type probe struct {
+	*rig
+	t  testing.TB
+	op *Operation
+	// each is the number of effects of one request.
+	each int64
+}
+
+// check runs one check for a test.
+func (p *probe) check(t testing.TB, c check) error {
+	of := *p
+	of.t = t
+	if err := of.quiesce(); err != nil {
+		return err
+	}
+	return c.run(&of)
+}
+
+// example sends the example: what it changes is what one effect is.
+func (p *probe) example() error {
+	if len(p.op.Writes) == 0 && p.op.Count == nil {
+		return skip("it is not known what it writes: set Writes or Count")
+	}
+	s, err := p.subject("a")
+	if err != nil {
+		return err
+	}
+	before, err := p.effects()
+	if err != nil {
+		return err
+	}
+	got := s.send(p.handlers[0], newKey())
+	switch {
+	case got.definite():
+		return skip(fmt.Sprintf("it answers %s\nto its example: %s\nFixtures must make what the example needs, and Set %s",
+			got, s.target(), p.settable()))
+	case !got.success():
+		return fmt.Errorf("its example is answered with %s", got)
+	}
+	after, err := p.effects()
+	if err == nil && after == before {
+		return fmt.Errorf("a success changed no row of %v: other tables belong to Writes, or Count is needed", p.op.Writes)
+	}
+	p.each = after - before
+	return err
+}
+
+// settable are the inputs that a fixture may have to set.
+func (p *probe) settable() string {
+	names := make([]string, len(p.op.Inputs))
+	for i, in := range p.op.Inputs {
+		names[i] = in.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// subject is a request of a caller that was not sent before.
+func (p *probe) subject(caller string) (*subject, error) {
+	s, err := newSubject(p.op, p.caller(caller))
+	if err != nil {
+		return nil, err
+	}
+	n := p.subjects.Add(1)
+	for _, in := range p.op.Inputs {
+		if in.Fresh {
+			if err := s.set(in.Name, fresh(in, s.get(in.Name), n)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if p.kit.Fixtures != nil {
+		p.kit.Fixtures(p.t, &Fixture{Operation: p.op.Name, Caller: caller, N: n, Pool: p.pool, t: p.t, s: s, p: p})
+	}
+	return s, nil
+}
+
+// fresh is a value like the example's that was not used before.
+func fresh(in Input, example string, n int64) any {
+	switch in.Type {
+	case Number:
+		base, _ := strconv.ParseInt(example, 10, 64) // no whole number: from 0
+		return base + 1000 + n
+	case UUID:
+		var b [16]byte
+		_, _ = rand.Read(b[:]) // never fails
+		b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+		return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+	}
+	suffix := "-" + strconv.FormatInt(n, 36)
+	runes := []rune(example)
+	if in.Length > 0 && len(runes)+len(suffix) > in.Length {
+		runes = runes[:max(0, in.Length-len(suffix))]
+	}
+	return string(runes) + suffix
+}
+
+// effects is the number of effects so far.
+func (p *probe) effects() (n int64, err error) {
+	ctx := context.Background()
+	if p.op.Count != nil {
+		return p.op.Count(ctx, p.pool)
+	}
+	names := make([]string, len(p.op.Writes))
+	for i, table := range p.op.Writes {
+		names[i] = sanitize(table)
+	}
+	// A partition's changes count for the table that it is of.
+	err = p.pool.QueryRow(ctx, `
+WITH RECURSIVE watched AS (
+  SELECT name::regclass::oid AS relation FROM unnest($1::text[]) AS name
+  UNION
+  SELECT i.inhrelid FROM watched w JOIN pg_inherits i ON i.inhparent = w.relation
+)
+SELECT count(*) FROM idemtest.effects e WHERE e.relation IN (SELECT w.relation FROM watched w)`, names).Scan(&n)
+	return n, err
+}
+
+// trial is a fresh request and what there was before it.
+type trial struct {
+	*subject
+	p                *probe
+	key              string
+	effects, records int64
+}
+
+func (p *probe) trial() (*trial, error) {
+	s, err := p.subject("a")
+	if err != nil {
+		return nil, err
+	}
+	t := &trial{subject: s, p: p, key: newKey()}
+	if t.effects, err = p.effects(); err != nil {
+		return nil, err
+	}
+	t.records, err = p.records()
+	return t, err
+}
+
+// run sends the request to the first instance.
+func (t *trial) run() answer { return t.send(t.p.handlers[0], t.key) }
+
+// first sends the request, which must succeed and be no replay.
+func (t *trial) first() (answer, error) {
+	got := t.run()
+	if !got.success() {
+		return got, fmt.Errorf("the first request is answered with %s", got)
+	}
+	if got.replayed() == "true" {
+		return got, fmt.Errorf("the first request is answered as a replay: %s", got)
+	}
+	return got, t.happened(1)
+}
+
+// happened says whether the effects since the trial began are those of n requests.
+func (t *trial) happened(n int64) error {
+	now, err := t.p.effects()
+	if err != nil {
+		return err
+	}
+	if got := now - t.effects; got != n*t.p.each {
+		return fmt.Errorf("the operation has taken effect %s times, want %d", ratio(got, t.p.each), n)
+	}
+	return nil
+}
+
+func ratio(got, each int64) string {
+	if got%each == 0 {
+		return strconv.FormatInt(got/each, 10)
+	}
+	return fmt.Sprintf("%d/%d", got, each)
+}
+
+// untouched says whether neither effect nor record was left.
+func (t *trial) untouched() error {
+	if err := t.happened(0); err != nil {
+		return err
+	}
+	now, err := t.p.records()
+	if err == nil && now != t.records {
+		return fmt.Errorf("%d keys were left in idem.keys", now-t.records)
+	}
+	return err
+}
+
+// caller makes requests those of a caller.
+func (p *probe) caller(name string) func(*http.Request) {
+	return func(r *http.Request) { p.as(r, name) }
+}
