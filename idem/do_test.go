@@ -3,9 +3,11 @@ package idem
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/idemgen/idemgen/idem/idemtest"
 	"github.com/jackc/pgx/v5"
@@ -150,5 +152,23 @@ func TestCallRunsTheSameOperation(t *testing.T) {
 	var e *Error
 	if !errors.As(err, &e) || e.Code != "intent-conflict" || !strings.Contains(string(e.Existing), `"o1"`) {
 		t.Errorf("%v", err)
+	}
+}
+
+// What bounds the wait for the claim must not end waits of the business SQL.
+func TestPitfall_7_TheLimitEndsWithTheClaim(t *testing.T) {
+	pool := idemtest.Pool(t)
+	for _, level := range []Isolation{ReadCommitted, RepeatableRead} {
+		for _, wait := range []time.Duration{-1, time.Second} {
+			request := Request{Scope: "t1", Operation: "jobs.Limit", Key: fmt.Sprintf("%.6s%s", level, wait)}
+			request.Policy.Isolation, request.Policy.Wait = level, wait
+			var limits string
+			_, _, err := Do(t.Context(), pool, request, func(ctx context.Context, tx Tx) (Response, error) {
+				return Response{}, tx.QueryRow(ctx, "SELECT current_setting('lock_timeout') || ' ' || current_setting('statement_timeout')").Scan(&limits)
+			})
+			if err != nil || limits != fmt.Sprintf("0 %ds", 30+max(wait, 0)/time.Second) {
+				t.Errorf("%q, wait %s: %q, %v", level, wait, limits, err)
+			}
+		}
 	}
 }

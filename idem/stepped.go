@@ -74,15 +74,13 @@ func (t *transaction) prepare(ctx context.Context) error {
 // begin is the first round trip: transaction, timeouts, lock, record.
 func (t *transaction) begin(ctx context.Context) (*answer, *failure) {
 	script := t.opening()
-	lock, record := -1, -1
+	enter, record := len(script)-1, -1
 	if t.inv.keyed() {
-		lock = len(script)
-		record = lock + 1
-		script = append(script, t.lock(), findRecord.with(t.inv.identityParams()...))
+		record = len(script)
+		script = append(script, findRecord.with(t.inv.identityParams()...))
 		if t.rowFirst() {
-			script = append(script, claimKey.with(t.inv.claimParams()...))
+			script = append(script, claimKey.with(t.inv.claimParams()...), freeLockWaits.with())
 		}
-		script = append(script, freeLockWaits.with())
 	}
 	if t.sentinel() {
 		script = append(script, setSavepoint.with())
@@ -92,9 +90,9 @@ func (t *transaction) begin(ctx context.Context) (*answer, *failure) {
 		return t.s.read(results[record])
 	}
 	if err != nil {
-		return nil, &failure{err: err, step: unknownStep, claiming: lock >= 0 && isLockTimeout(err)}
+		return nil, &failure{err: err, step: unknownStep, claiming: t.inv.keyed() && isLockTimeout(err)}
 	}
-	if lock >= 0 && t.tries() && !isTrue(results[lock].rows[0][0]) {
+	if t.inv.keyed() && t.tries() && !isTrue(results[enter].rows[0][lockColumn]) {
 		return nil, &failure{err: errNoAnswer, step: unknownStep, claiming: true}
 	}
 	return nil, nil
@@ -105,25 +103,22 @@ func (t *transaction) begin(ctx context.Context) (*answer, *failure) {
 func (t *transaction) opening() []statement {
 	policy := &t.inv.op.Policy
 	limit := policy.Timeout + policy.Wait
-	script := []statement{
-		t.begins().with(),
-		t.limits().with([]byte(millis(limit)), []byte(millis(limit+afterTimeout)), []byte(millis(policy.Wait))),
+	params := [][]byte{[]byte(millis(limit)), []byte(millis(limit + afterTimeout))}
+	if t.inv.keyed() {
+		params = append(params, strconv.AppendInt(nil, t.inv.lock(), 10))
+		if !t.tries() {
+			params = append(params, []byte(millis(policy.Wait)))
+		}
 	}
+	script := []statement{t.begins().with()}
 	if t.inv.op.session != nil {
 		script = append(script, t.s.sessionStatement(t.inv))
 	}
-	if !t.inv.keyed() {
-		script = append(script, freeLockWaits.with())
-	}
-	return script
+	return append(script, t.enters().with(params...))
 }
 
 // tries reports whether the lock is only tried.
 func (t *transaction) tries() bool { return t.inv.op.Policy.Wait <= 0 }
-
-func (t *transaction) lock() statement {
-	return t.locks().with(strconv.AppendInt(nil, t.inv.lock(), 10))
-}
 
 // commit is the last round trip, never cancelled: deferred constraints, the
 // sentinel, the record and COMMIT, whose tag is checked.

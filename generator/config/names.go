@@ -39,6 +39,10 @@ func (r *reader) service(e yamltree.Entry) {
 
 var majorVersion = regexp.MustCompile(`^v[0-9]+$`)
 
+// DefaultService is the name of a service whose import path is given: its last
+// element that is no version, "" where that gives none.
+func DefaultService(importPath string) string { return defaultService(importPath) }
+
 // defaultService is the last element of a module path that is no version.
 func defaultService(module string) string {
 	elements := strings.Split(strings.Trim(module, "/"), "/")

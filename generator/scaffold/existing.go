@@ -45,29 +45,16 @@ func Existing(dir string, opts Options) (*Result, error) {
 			want[i].Path = path.Join(v.Out, "generate.go")
 		}
 	}
-	result := &Result{Next: nextExisting(tree, v)}
+	result := &Result{Next: nextExisting(tree, v, opts)}
 	result.Changes, err = add(tree, want)
 	return result, err
-}
-
-func nextExisting(tree *files.Tree, v view) []string {
-	var out []string
-	if !tree.Module.HasTool("github.com/idemgen/idemgen/cmd/idemgen") {
-		out = append(out, "go get -tool github.com/idemgen/idemgen/cmd/idemgen")
-	}
-	return append(out,
-		"Look through idemgen.yaml: is caller."+v.Scope+" whose keys they are?",
-		"Annotate a query in "+v.Queries+", between its name and its SQL: -- @http POST /v1/orders",
-		"go generate ./... && go mod tidy",
-		"Mount it: svc, err := "+v.Package+".New(pool, "+v.Package+".Options{Caller: callerOf}); err = svc.Mount(router); go svc.Run(ctx)",
-	)
 }
 
 // finder looks at what a module has.
 type finder struct{ tree *files.Tree }
 
 func (f finder) look() (view, error) {
-	v := view{Service: serviceName(f.tree.Dir()), Queries: "db/queries", Migrations: f.gooseFolder(), Package: "api", Out: "internal/api"}
+	v := view{Service: serviceName(f.tree), Queries: "db/queries", Migrations: f.gooseFolder(), Package: "api", Out: "internal/api"}
 	v.Sqlc = f.first("sqlc.yaml", "sqlc.yml", "sqlc.json", "*/sqlc.yaml", "*/*/sqlc.yaml")
 	if v.Sqlc != "" {
 		if err := f.fromSqlc(&v); err != nil {
@@ -80,7 +67,7 @@ func (f finder) look() (view, error) {
 	if f.taken(v.Out) {
 		v.Package, v.Out = "idemapi", "internal/idemapi"
 	}
-	v.Scope = f.scope(v.Migrations)
+	f.scope(&v)
 	f.generateLine(&v)
 	return v, nil
 }
@@ -92,7 +79,8 @@ func (f finder) fromSqlc(v *view) error {
 	if len(entries) == 0 {
 		return diags.Err()
 	}
-	v.Queries = entries[0].Queries[0]
+	v.Queries, v.sqlcOut, v.schema = entries[0].Queries[0], entries[0].Out, entries[0].SchemaFiles
+	v.keepsStructs = !entries[0].OmitsUnusedStructs()
 	for _, p := range entries[0].Schema {
 		if folder := path.Clean(p); path.Ext(folder) == "" && (v.Migrations == "" || f.isGoose(folder)) {
 			v.Migrations = folder
@@ -124,22 +112,6 @@ func (f finder) isGoose(folder string) bool {
 		text, err := f.tree.Read(p)
 		return err == nil && strings.Contains(string(text), "-- +goose Up")
 	})
-}
-
-// scope guesses the column that says whose rows they are.
-func (f finder) scope(migrations string) string {
-	var all strings.Builder
-	found, _ := f.tree.Glob(path.Join(migrations, "*.sql"))
-	for _, p := range found {
-		text, _ := f.tree.Read(p)
-		all.Write(text)
-	}
-	for _, column := range []string{"tenant_id", "organization_id", "org_id", "account_id", "customer_id", "user_id"} {
-		if strings.Contains(all.String(), column) {
-			return column
-		}
-	}
-	return "tenant_id"
 }
 
 // taken reports whether a folder holds Go code of another origin.

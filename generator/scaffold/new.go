@@ -3,6 +3,7 @@ package scaffold
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/idemgen/idemgen/generator/files"
 )
@@ -28,35 +29,23 @@ func New(dir string, opts Options) (*Result, error) {
 			return nil, fmt.Errorf("%w (%s): `idemgen init --existing` only adds to it", ErrHasCode, found[0])
 		}
 	}
-	v := view{Service: serviceName(tree.Dir()), Version: opts.Version, Checkout: opts.Checkout}
+	v := view{Version: opts.Version, Checkout: opts.Checkout}
 	own := tree.Module.Path == "" || opts.Module != ""
 	if own {
 		v.Module = opts.Module
 		if v.Module == "" {
-			v.Module = "example.com/" + v.Service
+			v.Module = "example.com/" + serviceOf(filepath.Base(tree.Dir()))
 		}
 		v.Import = v.Module
 	} else if v.Import, err = importPath(tree); err != nil {
 		return nil, err
 	}
+	v.Service = serviceOf(v.Import)
 	want, err := render("new", v, func(name string) bool { return name == "go.mod" && !own })
 	if err != nil {
 		return nil, err
 	}
-	result := &Result{Next: nextNew(own)}
+	result := &Result{Next: nextNew(tree, opts, own)}
 	result.Changes, err = add(tree, want)
 	return result, err
-}
-
-func nextNew(ownModule bool) []string {
-	var out []string
-	if !ownModule {
-		out = append(out, "go get -tool github.com/idemgen/idemgen/cmd/idemgen")
-	}
-	return append(out,
-		"go mod tidy",
-		"DATABASE_URL=postgres://postgres@localhost:5432/postgres go run .",
-		`curl -i localhost:8080/v1/orders -H 'Authorization: Bearer demo-key' -H 'Idempotency-Key: first' -H 'Content-Type: application/json' -d '{"reference": "A-1", "amount": 100}'`,
-		"After each change of a query or a migration: go generate ./...",
-	)
 }

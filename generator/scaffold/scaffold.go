@@ -11,15 +11,18 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/idemgen/idemgen/generator/config"
 	"github.com/idemgen/idemgen/generator/files"
 	templates "github.com/idemgen/idemgen/templates/init"
 )
 
 // Options say what to write.
 type Options struct {
-	Module   string // path of a new module; "" takes the folder's name
-	Version  string // of idemgen, for a new go.mod
-	Checkout string // folder of an idemgen checkout to use in its place
+	Module string // path of a new module; "" takes the folder's name
+	// NoGenerate says that nothing will be generated right after.
+	NoGenerate bool
+	Version    string // of idemgen, for a new go.mod
+	Checkout   string // folder of an idemgen checkout to use in its place
 }
 
 // Result is what init did.
@@ -35,6 +38,11 @@ type view struct {
 
 	Sqlc, Migrations, Queries, Package, Out, Scope string
 	GeneratePackage, GenerateDir                   string
+
+	tables, scoped int      // how many there are, and how many have the scope's column
+	schema         []string // files that make the tables
+	sqlcOut        string   // the folder of the package that sqlc emits
+	keepsStructs   bool     // sqlc emits a struct for every table, used or not
 }
 
 // render fills the templates of a folder; skip names those to leave out.
@@ -71,21 +79,21 @@ func add(tree *files.Tree, want []files.File) ([]files.Change, error) {
 	return changes, tree.Apply(changes)
 }
 
-// serviceName is a service's name by its folder: letters, digits and dashes.
-func serviceName(dir string) string {
-	name := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-', r == '_':
-			return r
-		case r >= 'A' && r <= 'Z':
-			return r - 'A' + 'a'
-		}
-		return -1
-	}, filepath.Base(dir))
-	if name == "" {
-		return "service"
+// serviceName is a service's name by the import path of its folder: the last
+// element that is no version.
+func serviceName(tree *files.Tree) string {
+	p, err := importPath(tree)
+	if err != nil {
+		p = filepath.Base(tree.Dir()) // no module yet
 	}
-	return name
+	return serviceOf(p)
+}
+
+func serviceOf(importPath string) string {
+	if name := config.DefaultService(importPath); name != "" {
+		return name
+	}
+	return "service"
 }
 
 // importPath is the import path of the tree's own folder.

@@ -35,6 +35,15 @@ type sqlcEntry struct {
 	} `yaml:"gen"`
 }
 
+// OmitsUnusedStructs reports whether sqlc emits structs only for the tables
+// that a query uses.
+func (e *Entry) OmitsUnusedStructs() bool {
+	gen, _ := e.raw["gen"].(map[string]any)
+	golang, _ := gen["go"].(map[string]any)
+	omits, _ := golang["omit_unused_structs"].(bool)
+	return omits
+}
+
 // paths is a path, or a list of them.
 type paths []string
 

@@ -47,8 +47,10 @@ const sweepDigest = "decode(lpad(to_hex(i), 32, '0'), 'hex')"
 
 // expired adds keys that are expired, and one that is not.
 func (r *rig) expired(ctx context.Context, n int) error {
+	if _, err := r.pool.Exec(ctx, "DELETE FROM idem.keys"); err != nil {
+		return err
+	}
 	_, err := r.pool.Exec(ctx, `
-WITH old AS (DELETE FROM idem.keys)
 INSERT INTO idem.keys (scope, digest, operation, key, fingerprint, status, expires_at)
 SELECT CASE WHEN i = 0 THEN 'idemtest-live' ELSE 'idemtest' END, `+sweepDigest+`, 'idemtest', 'old', '', 200,
   clock_timestamp() + CASE WHEN i = 0 THEN 1 ELSE -1 END * interval '1 hour'
@@ -59,10 +61,8 @@ FROM generate_series(0, $1::int) AS i`, n)
 // sweepBatches counts what each statement deletes. Plans that read a LIMIT more
 // than once are the only ones allowed.
 func (r *rig) sweepBatches() error {
-	ctx := context.Background()
-	if err := r.expired(ctx, 0); err != nil {
-		return err
-	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
 	if err := r.expired(ctx, sweepRows); err != nil {
 		return err
 	}
@@ -122,7 +122,8 @@ func (r *rig) nestedLoops(ctx context.Context) (*pgxpool.Pool, error) {
 
 // sweepBeside sweeps while another transaction claims the expired keys again.
 func (r *rig) sweepBeside(reclaim string) error {
-	ctx := context.Background()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
 	const rows = 3
 	if err := r.expired(ctx, rows); err != nil {
 		return err

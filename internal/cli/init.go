@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -50,8 +51,8 @@ line; then generates it. No file is ever overwritten.
 }
 
 func (f initFlags) options() (scaffold.Options, error) {
-	o := scaffold.Options{Module: f.module, Version: moduleVersion()}
-	if o.Version == "" {
+	o := scaffold.Options{Module: f.module, Version: moduleVersion(), NoGenerate: f.noGenerate}
+	if o.Version == "" || f.checkout != "" || strings.Contains(o.Version, "+") { // a build of edited files has no version to fetch
 		o.Version = "v" + generator.Version
 	}
 	if f.checkout != "" {
