@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"embed"
 	"fmt"
 	"io"
@@ -10,7 +9,8 @@ import (
 	"log/slog"
 	"os"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the database/sql driver that goose uses
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib" // goose speaks database/sql
 	"github.com/pressly/goose/v3"
 
 	"github.com/idemgen/idemgen/idem/idemtest/pgserver"
@@ -49,10 +49,11 @@ func databaseURL(ctx context.Context, logger *slog.Logger) (url string, stop fun
 // migrate brings the schema up to date; idemgen's tables are among the
 // migrations.
 func migrate(ctx context.Context, url string) error {
-	conn, err := sql.Open("pgx", url)
+	config, err := pgxpool.ParseConfig(url) // pool_max_conns and kin are not for the server
 	if err != nil {
 		return err
 	}
+	conn := stdlib.OpenDB(*config.ConnConfig)
 	defer conn.Close()
 	folder, err := fs.Sub(migrations, "db/migrations")
 	if err != nil {

@@ -98,7 +98,7 @@ func newHandler(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) (h
 func serve(ctx context.Context, handler http.Handler, svc *api.Service, listener net.Listener) error {
 	swept := make(chan error, 1)
 	go func() { swept <- svc.Run(ctx) }()
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	select {

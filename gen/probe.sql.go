@@ -50,6 +50,37 @@ func (q *Queries) HookedTables(ctx context.Context, tables []string) ([]HookedTa
 	return items, nil
 }
 
+const IntentIndexes = `-- name: IntentIndexes :many
+SELECT (n.nspname || '.' || t.relname || ' ' || i.relname)::text AS name
+FROM pg_catalog.pg_index x
+JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid
+JOIN pg_catalog.pg_class t ON t.oid = x.indrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
+WHERE x.indisunique AND x.indisvalid AND x.indisready
+  AND n.nspname || '.' || t.relname || ' ' || i.relname = ANY($1::text[])
+`
+
+// Of the given unique indexes, by table, those that are there and in force.
+func (q *Queries) IntentIndexes(ctx context.Context, names []string) ([]string, error) {
+	rows, err := q.db.Query(ctx, IntentIndexes, names)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		items = append(items, name)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const PartitionRoot = `-- name: PartitionRoot :one
 WITH RECURSIVE up AS (
   SELECT t.oid AS tab, i.oid AS idx, 0 AS depth

@@ -132,7 +132,11 @@ func (r *runner) compile() error {
 		return nil
 	}
 	var err error
-	r.emitted, err = render.Emit(r.cfg.Out, svc, r.operations)
+	if r.emitted, err = render.Emit(r.cfg.Out, svc, r.operations); err != nil {
+		return err
+	}
+	tests, err := render.Conformance(r.cfg.Out, r.cfg.Migrations, svc, r.operations)
+	r.emitted = append(r.emitted, tests...)
 	return err
 }
 

@@ -37,16 +37,18 @@ func (op *operation) readDocument(w http.ResponseWriter, r *http.Request) ([]byt
 // checkMedia takes JSON in UTF-8; any media type where the body is bytes.
 func (op *operation) checkMedia(header http.Header) *Error {
 	refused := &Error{Status: http.StatusUnsupportedMediaType, Code: "media-type", Title: "Unsupported media type"}
-	if encoding := header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
-		refused.Detail = "Content-Encoding is not supported."
-		return refused
+	for _, encoding := range header.Values("Content-Encoding") {
+		if !strings.EqualFold(encoding, "identity") {
+			refused.Detail = "Content-Encoding is not supported."
+			return refused
+		}
 	}
 	if op.takesBytes() {
 		return nil
 	}
 	refused.Detail = "Send application/json."
 	media, params, err := mime.ParseMediaType(header.Get("Content-Type"))
-	if err != nil || !isJSON(media) {
+	if err != nil || !isJSON(media) || len(header.Values("Content-Type")) > 1 {
 		return refused
 	}
 	if charset := params["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") {

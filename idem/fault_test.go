@@ -127,7 +127,7 @@ func TestTheWorkOutlivesTheRequest(t *testing.T) {
 	r.Header.Set(keyHeader, "other")
 	s.mux.ServeHTTP(newRecorder(), r)
 	end(false)
-	s.work.wait()
+	s.work.wait(time.Minute)
 	for key, body := range map[string]string{"k": `{"amount": 1}`, "other": `{"amount": 2}`} {
 		again := s.post("Charge", key, body)
 		if again.Code != 201 || again.Header().Get(replayedHeader) != "true" {

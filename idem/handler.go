@@ -54,14 +54,16 @@ func (s *Service) serve(ctx context.Context, inv *invocation) (*answer, error) {
 // await starts the work and waits for its answer, as long as the client does and
 // as the operation's timeout allows. The work goes on in either case.
 func (s *Service) await(ctx context.Context, inv *invocation) (*answer, error) {
-	client := inv.client // inv is the worker's from here on
+	client, name := inv.client, inv.op.stored // inv is the worker's from here on
 	timer := time.NewTimer(inv.patience())
 	defer timer.Stop()
 	select {
 	case ans := <-s.start(ctx, inv):
 		return ans, nil
 	case <-timer.C:
-		return s.answerOf(errUnavailable(errors.New("idem: the operation took too long")), newInstance(), client), nil
+		instance := newInstance()
+		s.logger.WarnContext(ctx, "operation takes too long; it goes on", "operation", name, "request", instance)
+		return s.answerOf(errUnavailable(errors.New("idem: the operation took too long")), instance, client), nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

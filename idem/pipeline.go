@@ -63,6 +63,11 @@ func (s *Service) runUnkeyed(ctx context.Context, c *conn, inv *invocation) (*an
 	if inv.op.Strategy == Direct && args == nil {
 		args = step.Args // the operation has no other statement
 	}
+	if isSafeMethod(inv.op.Method) { // it carries no commit that must not be cut off
+		reading, cancel := context.WithDeadline(ctx, inv.deadline.Add(afterTimeout))
+		defer cancel()
+		ctx = reading
+	}
 	script := s.preamble(c, inv)
 	script = append(script, inv.op.unkeyed.with(s.bound(inv).bind(args)...))
 	results, err := c.send(ctx, script...)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/idemgen/idemgen/gen"
 	"github.com/idemgen/idemgen/schema"
@@ -23,7 +25,34 @@ func (s *Service) Ready(ctx context.Context) error {
 	case version != schema.Version:
 		return fmt.Errorf("idem: the runtime's tables have version %d, this program needs %d", version, schema.Version)
 	}
-	return s.checkHooks(ctx)
+	return errors.Join(s.checkHooks(ctx), s.checkIntents(ctx))
+}
+
+// checkIntents finds the unique indexes that are missing or INVALID: without
+// them a business intent holds nothing.
+func (s *Service) checkIntents(ctx context.Context) error {
+	names := map[string]*Operation{}
+	for _, op := range s.cfg.Operations {
+		for _, step := range op.Steps {
+			if step.Intent != nil {
+				names[step.Intent.Table+" "+step.Intent.Constraint] = op
+			}
+		}
+	}
+	wanted := slices.Sorted(maps.Keys(names))
+	found, err := queries(s.pool).IntentIndexes(ctx, wanted)
+	if err != nil {
+		return fmt.Errorf("idem: %w", err)
+	}
+	var all []error
+	for _, name := range wanted {
+		if !slices.Contains(found, name) {
+			table, index, _ := strings.Cut(name, " ")
+			all = append(all, fmt.Errorf("idem: operation %s: table %s has no valid unique index %s: run the migrations, or make the index anew",
+				names[name].Name, table, index))
+		}
+	}
+	return errors.Join(all...)
 }
 
 func (s *Service) checkHooks(ctx context.Context) error {

@@ -20,6 +20,23 @@ func TestReady(t *testing.T) {
 	}
 }
 
+// Pitfall 24: an index that a failed CONCURRENTLY left behind holds nothing.
+func TestPitfall_24_ReadyFindsIntentsThatHoldNothing(t *testing.T) {
+	s := newShop(t, createPayment("Create", "2000ms", true))
+	if err := s.Ready(t.Context()); err != nil {
+		t.Error(err)
+	}
+	const want = "operation Create: table public.payments has no valid unique index payments_order"
+	s.exec(t, "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'payments_order'::regclass")
+	if err := s.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("INVALID: %v", err)
+	}
+	s.exec(t, "ALTER TABLE payments DROP CONSTRAINT payments_order")
+	if err := s.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("missing: %v", err)
+	}
+}
+
 func TestPitfall_17_ReadyFindsTriggersAndRules(t *testing.T) {
 	s := newShop(t, createPayment("Create", "2000ms", true), takeJob())
 	s.exec(t, `CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';

@@ -11,7 +11,7 @@ const retryAfter = time.Second
 
 func errInFlight() *Error {
 	return &Error{Status: http.StatusConflict, Code: "in-flight", Title: "Request in flight",
-		Detail: "A request with this idempotency key is still running.", retryAfter: retryAfter}
+		Detail: "A request with this idempotency key is still running, or rows that it needs are locked.", retryAfter: retryAfter}
 }
 
 func errUnavailable(cause error) *Error {

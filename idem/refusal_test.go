@@ -1,7 +1,13 @@
 package idem
 
 import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -127,13 +133,18 @@ func TestCase_store_2(t *testing.T) {
 	}
 }
 
+// failWith makes every INSERT into payments fail with a SQLSTATE.
+func (s *shop) failWith(t *testing.T, state string) {
+	s.exec(t, `CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+		BEGIN RAISE EXCEPTION 'secret' USING ERRCODE = TG_ARGV[0]; END $$`)
+	s.exec(t, "DROP TRIGGER IF EXISTS fail ON payments; CREATE TRIGGER fail BEFORE INSERT ON payments FOR EACH ROW EXECUTE FUNCTION fail('"+state+"')")
+}
+
 // What is not a definite answer is not stored.
 func TestCase_store_1(t *testing.T) {
 	s := newShop(t, createPayment("Create", "2000ms", true))
-	s.exec(t, `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
-		BEGIN RAISE EXCEPTION 'secret' USING ERRCODE = TG_ARGV[0]; END $$`)
-	for state, want := range map[string]int{"XX000": 500, "57P03": 503, "25006": 503, "22P02": 422, "2201W": 422, "22012": 422, "21000": 422, "P0001": 422} {
-		s.exec(t, "DROP TRIGGER IF EXISTS fail ON payments; CREATE TRIGGER fail BEFORE INSERT ON payments FOR EACH ROW EXECUTE FUNCTION fail('"+state+"')")
+	for state, want := range map[string]int{"XX000": 500, "57P03": 503, "25006": 503} {
+		s.failWith(t, state)
 		w := s.post("Create", "k", order1)
 		if w.Code != want || strings.Contains(w.Body.String(), "secret") {
 			t.Errorf("%s: %d %s", state, w.Code, w.Body)
@@ -144,6 +155,78 @@ func TestCase_store_1(t *testing.T) {
 		t.Errorf("%d records", n)
 	}
 	wantStatus(t, s.post("Create", "k", order1), 201)
+}
+
+// Pitfall 2: "told 422, debited later". An answer that says not to try again is
+// recorded, declared or not: rows may have decided, and they change.
+func TestPitfall_2_DefiniteAnswersLeaveARecord(t *testing.T) {
+	s := newShop(t, createPayment("Create", "2000ms", true))
+	for state, want := range map[string]int{
+		"22P02": 422, "2201W": 422, "22003": 422, "22012": 422, "21000": 422, "P0001": 422, // values
+		"IDM02": 422,
+	} {
+		s.failWith(t, state)
+		first := s.post("Create", "k"+state, order1)
+		if first.Code != want || strings.Contains(first.Body.String(), "secret") {
+			t.Errorf("%s: %d %s", state, first.Code, first.Body)
+		}
+		s.exec(t, "DROP TRIGGER fail ON payments")
+		if late := s.post("Create", "k"+state, order1); late.Code != want || late.Body.String() != first.Body.String() {
+			t.Errorf("%s, a late attempt: %d %s", state, late.Code, late.Body)
+		}
+	}
+	s.exec(t, "ALTER TABLE payments ADD CONSTRAINT small CHECK (amount < 2)")
+	wantStatus(t, s.post("Create", "checked", order1), 422)
+	s.exec(t, "ALTER TABLE payments DROP CONSTRAINT small")
+	wantStatus(t, s.post("Create", "checked", order1), 422)
+	if n := s.count(t, "SELECT count(*) FROM payments"); n != 0 {
+		t.Errorf("%d payments", n)
+	}
+}
+
+// A login that is refused was no attempt: 503, whatever SQLSTATE says why, and
+// the log says it.
+func TestARefusedLoginIsUnavailable(t *testing.T) {
+	admin := idemtest.Pool(t, shopTables)
+	for _, refuse := range []string{"NOLOGIN", "LOGIN PASSWORD 'another'"} {
+		role := fmt.Sprintf("lodger_%x", rand.Uint64())
+		setUp := fmt.Sprintf("CREATE ROLE %s SUPERUSER LOGIN PASSWORD 'first'", role)
+		if _, err := admin.Exec(t.Context(), setUp); err != nil {
+			t.Fatal(err)
+		}
+		config := admin.Config()
+		config.ConnConfig.User, config.ConnConfig.Password = role, "first"
+		config.BeforeConnect = func(context.Context, *pgx.ConnConfig) error {
+			_, err := admin.Exec(t.Context(), "ALTER ROLE "+role+" "+refuse)
+			return err
+		}
+		pool, err := pgxpool.NewWithConfig(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var log bytes.Buffer
+		service, err := New(pool, shopConfig(createPayment("Create", "2000ms", true), getPayment()), shopCaller,
+			Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, body := range map[Name]string{"Create": order1, getPayment().Name: ""} {
+			r := httptest.NewRequest(service.Operation(name).Method, "/", strings.NewReader(body))
+			r.SetPathValue("id", "1")
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set(keyHeader, "k")
+			w := httptest.NewRecorder()
+			service.Handler(name).ServeHTTP(w, r)
+			wantCode(t, w, 503, "unavailable")
+		}
+		if !strings.Contains(log.String(), "operation unavailable") || strings.Contains(log.String(), "order_id") {
+			t.Errorf("log: %s", &log)
+		}
+		pool.Close()
+		if _, err := admin.Exec(t.Context(), "DROP ROLE "+role); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // Serialization failures are retried, up to five times.
@@ -205,7 +288,7 @@ func TestIntentOnAPartition(t *testing.T) {
 	wantCode(t, s.post("Create", "b", order1), 409, "intent-conflict")
 }
 
-// Without a declaration, a violation is a client error that is not stored.
+// Without a declaration, a violation is a client error, recorded like any other.
 func TestUndeclaredViolations(t *testing.T) {
 	s := newShop(t, createPayment("Create", "2000ms", true))
 	s.exec(t, `CREATE UNIQUE INDEX one_note ON payments (note);
@@ -216,7 +299,7 @@ func TestUndeclaredViolations(t *testing.T) {
 	wantCode(t, s.post("Create", "b", `{"order_id": "2", "amount": 5, "note": "n"}`), 409, "already-exists")
 	wantCode(t, s.post("Create", "c", `{"order_id": "3", "amount": 5, "note": "m"}`), 422, "reference-not-found")
 	wantCode(t, s.post("Create", "d", `{"order_id": "12345", "amount": 5}`), 422, "invalid-value")
-	if n := s.count(t, "SELECT count(*) FROM idem.keys"); n != 1 {
+	if n := s.count(t, "SELECT count(*) FROM idem.keys"); n != 4 {
 		t.Errorf("%d records", n)
 	}
 }

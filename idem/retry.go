@@ -23,7 +23,7 @@ func (s *Service) overcome(ctx context.Context, inv *invocation, f *failure, tri
 		return s.lookUpOr(ctx, inv, errUnavailable(f.err))
 	}
 	var pg *pgconn.PgError
-	if errors.As(f.err, &pg) {
+	if errors.As(f.err, &pg) && !isUnsent(f.err) { // a refused login says nothing about the request
 		return s.overcomeServer(ctx, inv, f, pg, tries)
 	}
 	return s.overcomeClient(ctx, inv, f, tries)
@@ -114,9 +114,8 @@ func isDefinite(status int) bool {
 
 // isIdempotentMethod: RFC 9110 section 9.2.2.
 func isIdempotentMethod(method string) bool {
-	switch method {
-	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete:
-		return true
-	}
-	return false
+	return isSafeMethod(method) || method == http.MethodPut || method == http.MethodDelete
 }
+
+// isSafeMethod: RFC 9110 section 9.2.1.
+func isSafeMethod(method string) bool { return method == http.MethodGet || method == http.MethodHead }

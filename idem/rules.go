@@ -20,7 +20,6 @@ type violation struct {
 // verdict is what a violation means.
 type verdict struct {
 	err    *Error
-	stored bool
 	intent *step // set for a conflict of the business intent
 }
 
@@ -36,15 +35,15 @@ func (s *Service) overcomeRule(ctx context.Context, inv *invocation, f *failure,
 	}
 	switch {
 	case found == nil && isBadInput(v.code):
-		return s.lookUpOr(ctx, inv, errBadInput())
+		return s.declare(ctx, inv, errBadInput())
 	case found == nil:
 		return s.fault(ctx, inv, f.err)
 	case found.intent != nil:
 		return s.conflict(ctx, inv, found.intent, f, found.err, tries)
-	case found.stored:
-		return s.declare(ctx, inv, found.err)
 	}
-	return s.lookUpOr(ctx, inv, found.err)
+	// Recorded even where it is not declared: rows decided, and the next attempt
+	// could meet others, after the client was told not to try again.
+	return s.declare(ctx, inv, found.err)
 }
 
 // judgeViolation finds the rule of the step, or of any step, that v violates.
@@ -66,7 +65,7 @@ func (op *operation) judgeViolation(at int, v violation) *verdict {
 func matchDeclared(st *step, v violation) *verdict {
 	if v.code == "IDM01" {
 		if p := st.required(v.constraint); p != nil {
-			return &verdict{err: errDeclared(p), stored: true}
+			return &verdict{err: errDeclared(p)}
 		}
 		return nil
 	}
@@ -81,12 +80,12 @@ func matchDeclared(st *step, v violation) *verdict {
 		if declared == nil {
 			declared = errIntentConflict()
 		}
-		return &verdict{err: declared, stored: true, intent: st}
+		return &verdict{err: declared, intent: st}
 	}
 	if declared == nil {
 		return nil
 	}
-	return &verdict{err: declared, stored: true}
+	return &verdict{err: declared}
 }
 
 // required is the problem that idem.refuse named: of the @require of that

@@ -3,6 +3,7 @@ package idem
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"runtime"
 	"runtime/debug"
 	"time"
@@ -132,6 +133,9 @@ func (s *Service) judge(inv *invocation, ans *answer) *answer {
 
 // refuse is an error as the answer of this invocation.
 func (s *Service) refuse(inv *invocation, e *Error) *answer {
+	if e.cause != nil && e.Status == http.StatusServiceUnavailable {
+		s.logger.Warn("operation unavailable", "operation", inv.op.stored, "request", inv.occurrence(), "error", e.cause)
+	}
 	return s.answerOf(e, inv.occurrence(), inv.client)
 }
 

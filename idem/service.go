@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -181,8 +182,19 @@ func (s *Service) handler(name Name) *handler {
 // Run sweeps until ctx ends and work in flight is done.
 func (s *Service) Run(ctx context.Context) error {
 	err := s.sweeper.Run(ctx)
-	s.work.wait()
+	if left := s.work.wait(s.longest()); left > 0 {
+		err = errors.Join(err, fmt.Errorf("idem: %d operations still wait for PostgreSQL", left))
+	}
 	return err
+}
+
+// longest is how long work in flight can take as long as the server answers.
+func (s *Service) longest() time.Duration {
+	longest := afterTimeout
+	for _, op := range s.cfg.Operations {
+		longest = max(longest, op.Policy.Timeout+2*op.Policy.Wait+afterTimeout)
+	}
+	return longest
 }
 
 // Meta is what is known about an answer beside its body.

@@ -90,7 +90,7 @@ func TestStepsAreUndoneTogether(t *testing.T) {
 	s.exec(t, "DROP RULE no ON orders; CREATE FUNCTION orphan() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.order_id := 0; RETURN NEW; END $$; CREATE TRIGGER orphan BEFORE INSERT ON lines FOR EACH ROW EXECUTE FUNCTION orphan()")
 	s.pool.Reset() // a plan of nothing depends on nothing: it does not notice
 	wantCode(t, s.post("PlaceOrder", "k3", `{"lines": [{"sku": "b", "qty": 2}]}`), 422, "reference-not-found")
-	if n := s.count(t, "SELECT count(*) FROM idem.keys"); n != 2 {
+	if n := s.count(t, "SELECT count(*) FROM idem.keys"); n != 3 {
 		t.Errorf("%d records", n)
 	}
 }

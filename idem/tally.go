@@ -1,6 +1,9 @@
 package idem
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 // tally counts work in flight. Unlike a WaitGroup, it may be waited for while
 // work still arrives.
@@ -26,17 +29,27 @@ func (t *tally) done() {
 	}
 }
 
-// wait returns at the first moment without work.
-func (t *tally) wait() {
+// wait returns at the first moment without work, or after the given time: then
+// with the number of those still at it.
+func (t *tally) wait(atMost time.Duration) int {
 	t.mu.Lock()
 	if t.n == 0 {
 		t.mu.Unlock()
-		return
+		return 0
 	}
 	if t.idle == nil {
 		t.idle = make(chan struct{})
 	}
 	idle := t.idle
 	t.mu.Unlock()
-	<-idle
+	timer := time.NewTimer(atMost)
+	defer timer.Stop()
+	select {
+	case <-idle:
+		return 0
+	case <-timer.C:
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		return t.n
+	}
 }

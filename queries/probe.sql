@@ -26,6 +26,16 @@ JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
 LEFT JOIN pg_catalog.pg_class i ON i.oid = up.idx
 ORDER BY up.depth DESC LIMIT 1;
 
+-- name: IntentIndexes :many
+-- Of the given unique indexes, by table, those that are there and in force.
+SELECT (n.nspname || '.' || t.relname || ' ' || i.relname)::text AS name
+FROM pg_catalog.pg_index x
+JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid
+JOIN pg_catalog.pg_class t ON t.oid = x.indrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
+WHERE x.indisunique AND x.indisvalid AND x.indisready
+  AND n.nspname || '.' || t.relname || ' ' || i.relname = ANY(@names::text[]);
+
 -- name: HookedTables :many
 -- Tables that a gated statement would behave differently on: statement-level
 -- triggers fire although nothing is written; rules fail inside WITH.

@@ -25,12 +25,12 @@ func (b *builder) constraint(step *model.Step, name spec.Name) {
 		Hint("move @error to the query that writes %s, or remove it", holders[0].Name.Name)
 }
 
-// canViolate reports whether a statement can meet an error. What triggers and
-// rules write can't be told.
+// canViolate reports whether a statement can meet an error. What triggers,
+// rules and functions write can't be told.
 func (b *builder) canViolate(step *model.Step, name string) bool {
 	shape := &step.Query.Shape
 	traits := shape.TargetTraits
-	if b.isSQLState(name) || traits.RowTriggers || traits.StatementTriggers || traits.Rules || traits.View {
+	if b.isSQLState(name) || shape.Calls || traits.OtherWrites || traits.Rules || traits.View {
 		return true
 	}
 	holders, _ := b.holders(name)
@@ -83,14 +83,25 @@ func (b *builder) domainCheck(name string) bool {
 }
 
 // reaches reports whether a statement can violate a constraint of the table: it
-// writes the table, or it changes or deletes rows that the table references.
+// writes the table, or it changes or deletes rows that the table references,
+// be it through a foreign key that cascades.
 func (b *builder) reaches(shape *model.Shape, table *schema.Table) bool {
+	changed := slices.Clone(shape.Writes)
 	written := func(name model.TableName) bool {
-		return slices.ContainsFunc(shape.Writes, func(w model.TableName) bool { return sameTable(w, name) })
+		return slices.ContainsFunc(changed, func(w model.TableName) bool { return sameTable(w, name) })
 	}
-	if written(table.Name) {
-		return true
+	if shape.Kind == model.Insert && shape.OnConflict != "update" && !shape.ModifyingCTE {
+		return written(table.Name)
 	}
-	changes := shape.Kind != model.Insert || shape.OnConflict == "update" || shape.ModifyingCTE
-	return changes && slices.ContainsFunc(table.ForeignKeys, func(f *schema.ForeignKey) bool { return written(f.References) })
+	for grown := true; grown; {
+		grown = false
+		for _, t := range b.cat.Tables {
+			cascades := slices.ContainsFunc(t.ForeignKeys, func(f *schema.ForeignKey) bool { return f.Cascades && written(f.References) })
+			if cascades && !written(t.Name) {
+				changed, grown = append(changed, t.Name), true
+			}
+		}
+	}
+	return written(table.Name) ||
+		slices.ContainsFunc(table.ForeignKeys, func(f *schema.ForeignKey) bool { return written(f.References) })
 }

@@ -81,7 +81,30 @@ func (s *intentSet) resolve(decl *spec.Intent) *model.Intent {
 			return nil
 		}
 	}
+	if !s.conditionColumns(decl, table) {
+		return nil
+	}
 	return s.byColumns(decl, table, columns)
+}
+
+// conditionColumns refuses a condition on columns that the table does not have,
+// or that are no booleans where one must stand.
+func (s *intentSet) conditionColumns(decl *spec.Intent, table *schema.Table) bool {
+	for _, col := range decl.WhereNames {
+		if table.Column(col.Value) == nil {
+			s.diags.Errorf(diag.CatalogUnknown, col.Pos, "the table %s has no column %s", table.Name.Name, col.Value).
+				Hint("%s", didYouMean(col.Value, tableColumns(table), "column"))
+			return false
+		}
+	}
+	for _, flag := range decl.WhereFlags {
+		if t := table.Column(flag.Value).Type; t.Kind != model.KindBool || t.Array {
+			s.diags.Errorf(diag.IntentColumns, flag.Pos, "the condition needs a boolean, but %s is %s", flag.Value, describe(t)).
+				Hint("compare it with something: %s IS NOT NULL", flag.Value)
+			return false
+		}
+	}
+	return true
 }
 
 func (s *intentSet) tableNames() []string {
@@ -111,6 +134,9 @@ func (s *intentSet) byColumns(decl *spec.Intent, table *schema.Table, columns []
 	if !s.holds(decl, table, columns, unique) {
 		return nil
 	}
+	if unique == nil && !s.coversPartitions(decl, table, columns) {
+		return nil
+	}
 	if unique != nil {
 		in.Index, in.Where = unique.Name, unique.Where
 	} else {
@@ -137,6 +163,25 @@ func (s *intentSet) holds(decl *spec.Intent, table *schema.Table, columns []stri
 				Hint("add a migration: ALTER TABLE %s ALTER COLUMN %s SET NOT NULL; or a UNIQUE NULLS NOT DISTINCT constraint on the columns", table.Name.Name, name)
 			return false
 		}
+	}
+	return true
+}
+
+// coversPartitions refuses columns without those by which the table is
+// partitioned: PostgreSQL can't hold a unique index over several partitions.
+func (s *intentSet) coversPartitions(decl *spec.Intent, table *schema.Table, columns []string) bool {
+	key, byExpression := table.PartitionKey()
+	if byExpression {
+		s.diags.Errorf(diag.IntentColumns, decl.Pos, "%s is partitioned by an expression, over which no unique index can reach", table.Name.Name).
+			Hint("keep the intent in a table of its own that is not partitioned, written by the same operation")
+		return false
+	}
+	missing := slices.DeleteFunc(key, func(name string) bool { return slices.Contains(columns, name) })
+	if len(missing) > 0 {
+		list := strings.Join(missing, ", ")
+		s.diags.Errorf(diag.IntentColumns, decl.Pos, "%s is partitioned by %s, which every unique index of it must include", table.Name.Name, list).
+			Hint("add %s to the columns if that is the intent; or keep the intent in a table of its own that is not partitioned", list)
+		return false
 	}
 	return true
 }

@@ -66,7 +66,7 @@ func fileBase(operation string) string {
 	}
 	base := b.String()
 	last := base[strings.LastIndexByte(base, '_')+1:]
-	if slices.Contains(goSuffixes, last) || base == "api" {
+	if slices.Contains(goSuffixes, last) || slices.Contains(deviceNames, base) || base == "api" {
 		return base + "_op"
 	}
 	return base
@@ -88,6 +88,11 @@ var goSuffixes = strings.Fields(`test
 	aix android darwin dragonfly freebsd hurd illumos ios js linux nacl netbsd openbsd plan9 solaris wasip1 windows zos
 	386 amd64 amd64p32 arm armbe arm64 arm64be loong64 mips mipsle mips64 mips64le mips64p32 mips64p32le
 	ppc ppc64 ppc64le riscv riscv64 s390 s390x sparc sparc64 wasm`)
+
+// deviceNames are file names that Windows takes for devices, whatever their
+// suffix: a repository with such a file can't be checked out there.
+var deviceNames = strings.Fields(`con prn aux nul com0 com1 com2 com3 com4 com5 com6 com7 com8 com9
+	lpt0 lpt1 lpt2 lpt3 lpt4 lpt5 lpt6 lpt7 lpt8 lpt9`)
 
 // didYouMean is a hint with the nearest candidate, or the list of them.
 func didYouMean(word string, candidates []string, what string) string {

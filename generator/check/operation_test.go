@@ -155,6 +155,7 @@ func TestFileBase(t *testing.T) {
 	for name, want := range map[string]string{
 		"CreatePayment": "create_payment", "GetURL": "get_url", "HTTPServer": "http_server", "ListV2": "list_v2",
 		"Api": "api_op", "RunTest": "run_test_op", "MoveWindows": "move_windows_op", "GetArm64": "get_arm64_op", "Put_It": "put_it",
+		"Con": "con_op", "AUX": "aux_op", "Nul": "nul_op", "Com1": "com1_op", "Lpt9": "lpt9_op", "Console": "console", "GetCon": "get_con", "Com10": "com10",
 	} {
 		if got := fileBase(name); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)

@@ -2,6 +2,7 @@ package check
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/idemgen/idemgen/generator/diag"
@@ -87,6 +88,33 @@ func TestErrorRules(t *testing.T) {
 		refuses(t, want{diag.ConstraintUnused, "CreatePayment can't violate lines_qty_check", "writes lines", "lines_qty_check"})
 	service{queries: words(createPayment, "-- @error 40001 409")}.
 		refuses(t, want{diag.ProblemForm, "SQLSTATE 40001 is a passing failure", "503", "40001"})
+}
+
+// What triggers, functions and cascades write may violate the constraints of
+// any table that they reach.
+func TestCase_views_3_ErrorsOfOtherTables(t *testing.T) {
+	base := payments + `
+CREATE TABLE balances (id bigint PRIMARY KEY, n int CONSTRAINT n_check CHECK (n > 0));
+CREATE FUNCTION take() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE balances SET n = n - 1; RETURN NEW; END $$;
+CREATE FUNCTION charge(text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN UPDATE balances SET n = n - 1; RETURN $1; END $$;
+`
+	rule := "-- @error n_check 409"
+	charged := strings.Replace(createPayment, "@order_id,", "charge(@order_id::text),", 1)
+	throughView := strings.Replace(createPayment, "INTO payments", "INTO v", 1)
+	remove := words("-- name: Remove :exec\n-- @http DELETE /p/{id}\nDELETE FROM payments WHERE tenant_id = @tenant_id AND id = @id;\n", "-- @error k_check 409")
+	for _, s := range []service{
+		{migrations: base + "CREATE TRIGGER a AFTER INSERT ON payments FOR EACH ROW EXECUTE FUNCTION take();", queries: words(createPayment, rule)},
+		{migrations: base, queries: words(charged, rule)},
+		{migrations: base + "ALTER TABLE payments ALTER COLUMN note SET DEFAULT charge('x');", queries: words(createPayment, rule)},
+		{migrations: base + "CREATE VIEW v AS SELECT * FROM payments;", queries: words(throughView, "-- @error payments_amount_check 409")},
+		{migrations: base + "CREATE TABLE kids (id bigint REFERENCES payments (id) ON DELETE SET NULL, CONSTRAINT k_check CHECK (id IS NOT NULL));", queries: remove},
+	} {
+		s.ok(t)
+	}
+	service{migrations: base, queries: words(createPayment, rule)}.
+		refuses(t, want{diag.ConstraintUnused, "CreatePayment can't violate n_check", "writes balances", "n_check"})
+	service{migrations: base + "CREATE TABLE kids (id bigint, CONSTRAINT k_check CHECK (id IS NOT NULL));", queries: remove}.
+		refuses(t, want{diag.ConstraintUnused, "Remove can't violate k_check", "writes kids", "k_check"})
 }
 
 func TestHeaders(t *testing.T) {

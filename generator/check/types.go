@@ -35,6 +35,10 @@ func (c *checker) params(q *query, m *model.Query) {
 			c.diags.Errorf(diag.QueryUnsupport, q.decl.Pos, "parameter $%d of %s has no name", i+1, q.decl.Name).
 				Hint("write @name, or @name::type where sqlc can't tell the type")
 		}
+		if p.Taken != "" {
+			c.diags.Errorf(diag.NameCollision, pos, "the parameter @%s collides with the name %s in the code that sqlc emits for %s", p.Name, p.Taken, q.decl.Name).
+				Hint("rename it, for example @%s_value; or set `query_parameter_limit: 0` in the sqlc file, which puts all parameters in structs", p.Name)
+		}
 		t := c.columnType(p, pos, "parameter @"+p.Name)
 		m.Params = append(m.Params, model.Param{Number: i + 1, Name: p.Name, Type: t})
 	}

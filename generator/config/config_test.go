@@ -190,3 +190,26 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestOneErrorPerMistake: the hint is exact, and nothing else is reported.
+func TestOneErrorPerMistake(t *testing.T) {
+	const good = "version: 1\nmigrations: m\nout: o/api\nscope: caller.tenant_id\n"
+	for _, c := range []struct{ from, to, message, hint string }{
+		{"scope: caller.tenant_id", "scope: tenant_id", "`scope:` can't be \"tenant_id\"", "did you mean caller.tenant_id? a scope is caller.NAME or none"},
+		{"scope: caller.tenant_id", "scope: None", "`scope:` can't be", "did you mean none?"},
+		{"scope: caller.tenant_id", "scope: caller", "`scope:` can't be", "write caller.tenant_id"},
+		{"scope: caller.tenant_id", "scope: caller.CHANGE_ME", "`scope:` can't be \"caller.CHANGE_ME\"", "the column that says whose a row is"},
+		{"scope:", "scpoe:", "unknown key \"scpoe\"", "did you mean scope?"},
+		{"version:", "vesion:", "unknown key \"vesion\"", "did you mean version?"},
+		{"migrations:", "migration:", "unknown key \"migration\"", "did you mean migrations?"},
+		{"out:", "ot:", "unknown key \"ot\"", "did you mean out?"},
+		{"version: 1", "version: 1\nbind: {tenant_id: tenant_id}", "unknown source tenant_id", "did you mean caller.tenant_id or body.tenant_id?"},
+	} {
+		var diags diag.List
+		Parse("idemgen.yaml", []byte(strings.Replace(good, c.from, c.to, 1)), "example.com/payments", &diags)
+		ds := diags.Sorted()
+		if len(ds) != 1 || !strings.Contains(ds[0].Message, c.message) || !strings.Contains(ds[0].Hint, c.hint) {
+			t.Errorf("%s: got %v, want one of %s (%s)", c.to, ds, c.message, c.hint)
+		}
+	}
+}

@@ -117,6 +117,8 @@ func (t *Tree) stale(p string, known lock, diags *diag.List) (Change, bool) {
 			edited(p, diags)
 		}
 		return Change{}, false
+	case !marked(old, ownMark) && !marked(old, sqlcMark):
+		return Change{}, false // the lock names it, but no generator made it
 	}
 	return Change{Path: p, Action: Remove, Old: old}, true
 }

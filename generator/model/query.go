@@ -122,7 +122,7 @@ type Shape struct {
 	Kind          StatementKind
 	Target        TableName   // insert, update, delete
 	TargetAlias   string      // the alias the statement gives it, "" for none
-	Writes        []TableName // with those of data-modifying CTEs
+	Writes        []TableName // with those of data-modifying CTEs, and the tables behind views
 	Reads         []TableName
 	InsertColumns []string // resolved, also where the statement has no list
 	OnConflict    string   // "" | nothing | update
@@ -134,6 +134,9 @@ type Shape struct {
 	Grouped       bool // SELECT with aggregates, GROUP BY, DISTINCT, set operations, LIMIT, window functions
 	Feeds         []Feed
 	Recordsets    []Recordset
+	// Calls: it calls a function that migrations make, or that is in a schema of
+	// its own; such a one may write any table.
+	Calls bool
 	// TargetTraits are of the target table and, joined, of all that Writes names.
 	TargetTraits TableTraits
 }
@@ -183,4 +186,7 @@ type TableTraits struct {
 	Partitioned       bool
 	RowSecurity       bool
 	View              bool
+	// OtherWrites: triggers of any kind, or functions of the user's in defaults
+	// and checks, which may write any table.
+	OtherWrites bool
 }

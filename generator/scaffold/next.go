@@ -19,6 +19,9 @@ func nextNew(tree *files.Tree, opts Options, ownModule bool) []string {
 	if !ownModule {
 		out = append(out, addTool(tree, opts)...)
 	}
+	if opts.NoGenerate && len(out) > 0 {
+		out[0] = strings.TrimSuffix(out[0], " && go mod tidy") // it can't succeed yet
+	}
 	if opts.NoGenerate {
 		out = append(out, "go mod tidy -e   # the package that main.go imports is made by the next step", "go generate ./...")
 	}
@@ -55,9 +58,6 @@ func addTool(tree *files.Tree, opts Options) []string {
 	switch {
 	case opts.Checkout != "":
 		edit := fmt.Sprintf("go mod edit -replace %s -require=%s@%s -tool=%s", shellWord(module+"="+opts.Checkout), module, opts.Version, tool)
-		if opts.NoGenerate {
-			return []string{edit} // go mod tidy -e follows
-		}
 		return []string{edit + " && go mod tidy"}
 	case tree.Module.HasTool(tool):
 		return nil

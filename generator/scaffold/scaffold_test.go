@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idemgen/idemgen/generator/config"
 	"github.com/idemgen/idemgen/generator/diag"
 	"github.com/idemgen/idemgen/generator/files"
 )
@@ -77,6 +78,9 @@ func TestNewInAnEmptyModuleKeepsItsGoMod(t *testing.T) {
 	}
 	if !strings.Contains(read(t, dir, "main.go"), `"acme.io/x/internal/api"`) {
 		t.Error("main.go imports another module")
+	}
+	if !strings.Contains(read(t, dir, "idemgen.yaml"), "service: x ") {
+		t.Error("the service is not named after its module")
 	}
 	if !strings.HasPrefix(made.Next[0], "go get -tool ") {
 		t.Errorf("the first step is %q", made.Next[0])
@@ -176,5 +180,61 @@ func TestExistingRefusals(t *testing.T) {
 				t.Error("a file was written")
 			}
 		})
+	}
+}
+
+// TestExistingScope: only a column that most tables have says whose a row is.
+func TestExistingScope(t *testing.T) {
+	table := func(name, columns string) string { return "CREATE TABLE " + name + " (" + columns + ");\n" }
+	for name, c := range map[string]struct{ sql, want, next string }{
+		"all tables": {table("a", "id int, tenant_id text") + table("b", "tenant_id text"), "scope: caller.tenant_id ", "tenant_id was found in 2 of 2 tables"},
+		"most":       {table("orgs", "id int") + table("a", "org_id int") + table("b", "org_id int, user_id int"), "scope: caller.org_id ", "org_id was found in 2 of 3 tables"},
+		"few":        {table("a", "id int") + table("b", "id int") + table("c", "user_id int"), "scope: caller.CHANGE_ME # the column that says whose a row is\n", "No column was found"},
+		"a comment":  {"-- no tenant_id here\n" + table("a", "id int, tenant_id_note text"), "scope: caller.CHANGE_ME ", "Write scope:"},
+		"dropped":    {table("a", "id int, tenant_id text") + "ALTER TABLE a DROP COLUMN tenant_id;\n", "scope: caller.CHANGE_ME ", "Write scope:"},
+		"runtime":    {table("a", "tenant_id text") + "CREATE SCHEMA idem;\n" + table("idem.k1", "x int") + table("idem.k2", "x int"), "scope: caller.tenant_id ", "1 of 1 tables"},
+		"no tables":  {"", "scope: caller.CHANGE_ME ", "Write scope:"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := folder(t, map[string]string{"go.mod": "module acme.io/loans/v2\n", "sqlc.yaml": sqlcYAML, "schema/1_t.sql": "-- +goose Up\n" + c.sql, "sql/q.sql": ""})
+			made, err := Existing(dir, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			yaml := read(t, dir, "idemgen.yaml")
+			if !strings.Contains(yaml, c.want) || !strings.Contains(yaml, "service: loans ") {
+				t.Errorf("want %q in\n%s", c.want, yaml)
+			}
+			var diags diag.List
+			config.Parse("idemgen.yaml", []byte(yaml), "acme.io/loans/v2", &diags)
+			if stops := strings.Contains(c.want, "CHANGE_ME"); stops != diags.HasErrors() || stops && len(diags.Sorted()) != 1 {
+				t.Errorf("reading it gives %v", diags.Sorted())
+			}
+			next := strings.Join(made.Next, "\n")
+			if !strings.Contains(next, c.next) || !strings.Contains(next, "omit_unused_structs") {
+				t.Errorf("want %q and omit_unused_structs in\n%s", c.next, next)
+			}
+		})
+	}
+}
+
+func TestNextWithACheckout(t *testing.T) {
+	const edit = "go mod edit -replace '" + module + "=/my src/idemgen' -require=" + module + "@v0.1.0 -tool=" + tool
+	opts := Options{Version: "v0.1.0", Checkout: "/my src/idemgen"}
+	mod := map[string]string{"go.mod": "module acme.io/x\n"}
+	made, err := New(folder(t, mod), opts)
+	if err != nil || made.Next[0] != edit+" && go mod tidy" {
+		t.Errorf("in a module: %v, %v", made, err)
+	}
+	if made, err = Existing(folder(t, mod), opts); err != nil || made.Next[0] != edit+" && go mod tidy" {
+		t.Errorf("--existing: %v, %v", made, err)
+	}
+	opts.NoGenerate = true
+	made, err = New(folder(t, mod), opts)
+	if err != nil || made.Next[0] != edit || !strings.HasPrefix(made.Next[1], "go mod tidy -e ") || made.Next[2] != "go generate ./..." || made.Next[3] != "go mod tidy" {
+		t.Errorf("--no-generate: %v, %v", made, err)
+	}
+	if made, err = New(folder(t, nil), opts); err != nil || !strings.HasPrefix(made.Next[0], "go mod tidy -e ") {
+		t.Errorf("--no-generate in an empty folder: %v, %v", made, err)
 	}
 }

@@ -92,8 +92,7 @@ func (a *analysis) facts() {
 		}
 	}
 	for _, rel := range f.written {
-		a.shape.Writes = appendNew(a.shape.Writes, rangeName(rel))
-		a.joinTraits(rel)
+		a.noteWrite(rel)
 	}
 	sortNames(a.shape.Reads)
 	sortNames(a.shape.Writes)
@@ -122,6 +121,8 @@ func (f *factCollector) visit(m proto.Message) bool {
 		f.shape.SkipLocked = f.shape.SkipLocked || n.WaitPolicy > pg.LockWaitPolicy_LockWaitBlock
 	case *pg.RangeFunction:
 		f.noteRecordset(n)
+	case *pg.FuncCall:
+		f.shape.Calls = f.shape.Calls || f.cat.mayWrite(n)
 	case *pg.InsertStmt:
 		f.write(n.Relation)
 	case *pg.UpdateStmt:
@@ -139,22 +140,45 @@ func (f *factCollector) write(rel *pg.RangeVar) {
 	f.written = append(f.written, rel)
 }
 
-// joinTraits adds the traits of a written table. One that no migration makes
-// is an error: its constraints and triggers decide how the operation runs.
-func (a *analysis) joinTraits(rel *pg.RangeVar) {
-	t := a.cat.table(rangeName(rel))
+// noteWrite adds a written table, its traits and, for a view, the tables behind
+// it. One that no migration makes is an error: its constraints and triggers
+// decide how the operation runs.
+func (a *analysis) noteWrite(rel *pg.RangeVar) {
+	name := rangeName(rel)
+	t := a.cat.table(name)
+	if t != nil && name.Schema == "" {
+		name = t.writtenName() // found along the search_path
+	}
+	a.shape.Writes = appendNew(a.shape.Writes, name)
 	if t == nil {
 		a.diags.Errorf(diag.CatalogUnknown, a.at(rel.Location), "no migration makes the table %s", rangeName(rel)).
 			Hint("idemgen reads the files that sqlc's `schema:` names; write the schema's name if it isn't public")
 		return
 	}
-	to := &a.shape.TargetTraits
-	to.StatementTriggers = to.StatementTriggers || t.Traits.StatementTriggers
-	to.RowTriggers = to.RowTriggers || t.Traits.RowTriggers
-	to.Rules = to.Rules || t.Traits.Rules
-	to.Partitioned = to.Partitioned || t.Traits.Partitioned
-	to.RowSecurity = to.RowSecurity || t.Traits.RowSecurity
-	to.View = to.View || t.Traits.View
+	joinTraits(&a.shape.TargetTraits, t.Traits)
+	bases, _ := t.behind()
+	for _, base := range bases {
+		a.shape.Writes = appendNew(a.shape.Writes, base.writtenName())
+	}
+}
+
+// joinTraits adds traits to others.
+func joinTraits(to *model.TableTraits, t model.TableTraits) {
+	to.StatementTriggers = to.StatementTriggers || t.StatementTriggers
+	to.RowTriggers = to.RowTriggers || t.RowTriggers
+	to.Rules = to.Rules || t.Rules
+	to.Partitioned = to.Partitioned || t.Partitioned
+	to.RowSecurity = to.RowSecurity || t.RowSecurity
+	to.View = to.View || t.View
+	to.OtherWrites = to.OtherWrites || t.OtherWrites
+}
+
+// writtenName is a table's name as a shape has it: without the default schema.
+func (t *Table) writtenName() model.TableName {
+	if t.Name.Schema == defaultSchema {
+		return model.TableName{Name: t.Name.Name}
+	}
+	return t.Name
 }
 
 func appendNew(names []model.TableName, name model.TableName) []model.TableName {

@@ -10,8 +10,8 @@ import (
 	"github.com/idemgen/idemgen/generator/sqltext"
 )
 
-// apply applies one statement of a migration. Functions, grants, comments,
-// data and all else that doesn't change tables or types is passed over.
+// apply applies one statement of a migration. Grants, comments, data
+// and all else that doesn't change tables or types is passed over.
 func (b *builder) apply(stmt *pg.Node, span sqltext.Span, text string) {
 	switch n := stmt.Node.(type) {
 	case *pg.Node_CreateStmt:
@@ -33,6 +33,8 @@ func (b *builder) apply(stmt *pg.Node, span sqltext.Span, text string) {
 		b.createTrigger(n.CreateTrigStmt)
 	case *pg.Node_RuleStmt:
 		b.createRule(n.RuleStmt)
+	case *pg.Node_CreateFunctionStmt:
+		b.noteFunction(n.CreateFunctionStmt)
 	case *pg.Node_DoStmt:
 		b.applyDo(n.DoStmt, span, text)
 	case *pg.Node_VariableSetStmt:

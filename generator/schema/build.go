@@ -36,7 +36,7 @@ type builder struct {
 
 func build(files []File, diags *diag.List) *Catalog {
 	b := &builder{
-		cat: &Catalog{Markers: map[string]string{}}, diags: diags,
+		cat: &Catalog{Markers: map[string]string{}, functions: map[string]bool{}}, diags: diags,
 		tables: map[model.TableName]*Table{}, enums: map[model.TableName]*Enum{},
 		domains: map[model.TableName]*Domain{}, indexes: map[model.TableName]*index{},
 		others: map[model.TableName]*Table{},
@@ -167,7 +167,11 @@ func (b *builder) finish() {
 		t.finish()
 	}
 	for _, t := range c.Tables {
+		c.joinCalls(t)
 		t.joinPartitions()
+	}
+	for _, t := range c.Tables {
+		t.joinBases()
 	}
 }
 

@@ -196,6 +196,18 @@ func TestBuildDiagnostics(t *testing.T) {
 	}
 }
 
+// TestIntentOfATableThatIsGone: only a migration of ours may simply be deleted.
+func TestIntentOfATableThatIsGone(t *testing.T) {
+	const index = "CREATE UNIQUE INDEX CONCURRENTLY i ON loans (a);"
+	for text, deletable := range map[string]bool{"-- idemgen: intent loans(a)\n-- +goose Up\n" + index: true, index: false} {
+		_, diags := tryBuild(text)
+		got := diags.Sorted()
+		if len(got) != 1 || got[0].Code != diag.CatalogUnknown || strings.Contains(got[0].Hint, "delete this migration") != deletable {
+			t.Errorf("%s: got %v", text, got)
+		}
+	}
+}
+
 func TestDuplicateNumber(t *testing.T) {
 	diags := &diag.List{}
 	Build([]File{file("01_a.sql", ""), file("01_b.sql", "")}, diags)
@@ -212,11 +224,11 @@ CREATE TABLE t (a int, tenant int) PARTITION BY LIST (tenant); CREATE TABLE p PA
 		want model.TableTraits
 	}{
 		{"", model.TableTraits{Partitioned: true}},
-		{"CREATE TRIGGER x AFTER INSERT ON t EXECUTE FUNCTION f();", model.TableTraits{Partitioned: true, StatementTriggers: true}},
+		{"CREATE TRIGGER x AFTER INSERT ON t EXECUTE FUNCTION f();", model.TableTraits{Partitioned: true, StatementTriggers: true, OtherWrites: true}},
 		{"CREATE TRIGGER x AFTER TRUNCATE ON t EXECUTE FUNCTION f();", model.TableTraits{Partitioned: true}},
-		{"CREATE TRIGGER x AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION f();", model.TableTraits{Partitioned: true}},
-		{"CREATE TRIGGER x BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION f();", model.TableTraits{Partitioned: true, RowTriggers: true}},
-		{"CREATE TRIGGER x BEFORE INSERT ON p FOR EACH ROW EXECUTE FUNCTION f();", model.TableTraits{Partitioned: true, RowTriggers: true}},
+		{"CREATE TRIGGER x AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION f();", model.TableTraits{Partitioned: true, OtherWrites: true}},
+		{"CREATE TRIGGER x BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION f();", model.TableTraits{Partitioned: true, RowTriggers: true, OtherWrites: true}},
+		{"CREATE TRIGGER x BEFORE INSERT ON p FOR EACH ROW EXECUTE FUNCTION f();", model.TableTraits{Partitioned: true, RowTriggers: true, OtherWrites: true}},
 		{"CREATE TRIGGER x BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION f(); ALTER TRIGGER x ON t RENAME TO y; DROP TRIGGER y ON t;", model.TableTraits{Partitioned: true}},
 		{"CREATE RULE r AS ON INSERT TO t DO ALSO SELECT 1;", model.TableTraits{Partitioned: true, Rules: true}},
 		{"CREATE RULE r AS ON INSERT TO t DO ALSO SELECT 1; DROP RULE r ON t;", model.TableTraits{Partitioned: true}},

@@ -219,7 +219,8 @@ func (b *builder) addExclusion(t *Table, def *pg.Constraint) {
 
 func (b *builder) addForeignKey(t *Table, c constraint) {
 	f := &ForeignKey{Name: c.def.Conname, Columns: c.columns(), References: rangeName(c.def.Pktable),
-		RefColumns: texts(c.def.PkAttrs), Deferrable: c.isDeferrable()}
+		RefColumns: texts(c.def.PkAttrs), Deferrable: c.isDeferrable(),
+		Cascades: changesRows(c.def.FkDelAction) || changesRows(c.def.FkUpdAction)}
 	if target, ok := find(b, b.tables, f.References); ok {
 		f.References = target.Name
 		if len(f.RefColumns) == 0 && target.Primary != nil {
@@ -239,6 +240,10 @@ func (b *builder) addForeignKey(t *Table, c constraint) {
 		}
 	}
 }
+
+// changesRows reports whether a foreign key's action is CASCADE, SET NULL or SET
+// DEFAULT.
+func changesRows(action string) bool { return action == "c" || action == "n" || action == "d" }
 
 // dropConstraint removes a constraint by name.
 func (b *builder) dropConstraint(t *Table, name string) {

@@ -13,7 +13,7 @@ func (b *builder) createTable(stmt *pg.CreateStmt) {
 	if t == nil {
 		return
 	}
-	t.Traits.Partitioned = stmt.Partspec != nil
+	t.partitionBy(stmt.Partspec)
 	b.inherit(t, stmt)
 	var pending []constraint
 	for _, elt := range stmt.TableElts {

@@ -31,6 +31,7 @@ func (t *Table) finish() {
 		t.Traits.RowTriggers = t.Traits.RowTriggers || tr.row
 	}
 	t.Traits.Rules = len(t.history.rules) > 0
+	t.Traits.OtherWrites = len(t.history.triggers) > 0
 }
 
 // joinPartitions gives a partitioned table the traits that its partitions
@@ -42,6 +43,7 @@ func (t *Table) joinPartitions() {
 		}
 		row := t.Traits.RowTriggers || child.Traits.RowTriggers
 		t.Traits.RowTriggers, child.Traits.RowTriggers = row, row
+		t.Traits.OtherWrites = t.Traits.OtherWrites || child.Traits.OtherWrites
 	}
 }
 

@@ -29,8 +29,9 @@ type Catalog struct {
 	// Numbering of the migration folder.
 	Numbering Numbering
 
-	path       []string // schemas that migrations put in search_path, beside public
-	composites []*Table // composite types
+	path       []string        // schemas that migrations put in search_path, beside public
+	composites []*Table        // composite types
+	functions  map[string]bool // names of the functions that migrations make
 }
 
 // Numbering is how a folder's migrations are numbered.
@@ -89,6 +90,8 @@ type ForeignKey struct {
 	References model.TableName
 	RefColumns []string
 	Deferrable bool
+	// Cascades: a change of the referenced row changes or deletes rows here.
+	Cascades bool
 }
 
 // Check is a CHECK constraint. Rules are its translation; nil where it has none.

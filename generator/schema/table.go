@@ -3,6 +3,8 @@ package schema
 import (
 	"slices"
 
+	pg "github.com/sqlc-dev/oliphant"
+
 	"github.com/idemgen/idemgen/generator/model"
 )
 
@@ -10,6 +12,10 @@ import (
 type history struct {
 	children []*Table // partitions, or tables that inherit
 	parent   *Table   // of a partition
+	bases    []*Table // of a view: what its query reads
+	unknown  bool     // a view whose query reads what no migration makes
+	keys     []string // columns of a partition key
+	keyExprs bool     // the partition key has an expression
 	triggers map[string]trigger
 	rules    map[string]bool
 }
@@ -30,6 +36,37 @@ func (t *Table) family() []*Table {
 		out = append(out, c.family()...)
 	}
 	return out
+}
+
+// partitionBy notes the key by which a table is partitioned.
+func (t *Table) partitionBy(spec *pg.PartitionSpec) {
+	t.Traits.Partitioned = spec != nil
+	for _, n := range spec.GetPartParams() {
+		if name := n.GetPartitionElem().GetName(); name != "" {
+			t.history.keys = append(t.history.keys, name)
+		} else {
+			t.history.keyExprs = true
+		}
+	}
+}
+
+// PartitionKey is what every unique index of the table must include: the
+// columns by which the table and its partitions are partitioned. byExpression
+// is set where one is partitioned by an expression: no unique index can then
+// reach over its partitions.
+func (t *Table) PartitionKey() (columns []string, byExpression bool) {
+	for _, member := range t.family() {
+		if member != t && member.history.parent == nil {
+			continue // inherits only
+		}
+		byExpression = byExpression || member.history.keyExprs
+		for _, name := range member.history.keys {
+			if !slices.Contains(columns, name) {
+				columns = append(columns, name)
+			}
+		}
+	}
+	return columns, byExpression
 }
 
 func (t *Table) hasConstraint(name string) bool {
@@ -98,6 +135,7 @@ func (b *builder) renameColumn(t *Table, from, to string) {
 	if c := t.Column(from); c != nil {
 		c.Name = to
 	}
+	replace(t.history.keys, from, to)
 	for _, u := range t.Uniques {
 		replace(u.Columns, from, to)
 		renameIn(u.where, from, to)

@@ -27,11 +27,13 @@ func (b *builder) createView(stmt *pg.ViewStmt) {
 	name := model.TableName{Schema: b.schemaOf(stmt.View.GetSchemaname()), Name: stmt.View.GetRelname()}
 	if old := b.tables[name]; old != nil && stmt.Replace {
 		old.Columns = nil
+		b.linkView(old, stmt.Query)
 		b.deriveColumns(old, stmt.Query, texts(stmt.Aliases))
 		return
 	}
 	if t := b.newTable(stmt.View, false); t != nil {
 		t.Traits.View = true
+		b.linkView(t, stmt.Query)
 		b.deriveColumns(t, stmt.Query, texts(stmt.Aliases))
 	}
 }

@@ -99,3 +99,30 @@ func TestUnits(t *testing.T) {
 		}
 	}
 }
+
+// TestColonParameter: other routers' :id would be a literal text in ours.
+func TestColonParameter(t *testing.T) {
+	for path, want := range map[string]struct {
+		hint       string
+		col, width int
+	}{
+		"/v1/loans/:id":       {"write {id}", 24, 3},
+		"/v1/loans/:id/pages": {"write {id}", 24, 3},
+		"/v1/:a.b":            {"write {name}", 18, 4},
+		"/v1/loans:return":    {},
+		"/v1/loans/{id}:undo": {},
+	} {
+		diags := &diag.List{}
+		ParseQueryFile("q.sql", "-- name: Get :one\n-- @http GET "+path+"\nSELECT 1;\n", diags)
+		got := diags.Sorted()
+		if want.hint == "" {
+			if len(got) != 0 {
+				t.Errorf("%s: got %v", path, got)
+			}
+			continue
+		}
+		if len(got) != 1 || got[0].Code != diag.RouteForm || got[0].Hint != want.hint || got[0].Pos.Col != want.col || got[0].Pos.Width != want.width {
+			t.Errorf("%s: got %+v", path, got)
+		}
+	}
+}

@@ -1,9 +1,11 @@
 package spec
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/diag"
+	"github.com/idemgen/idemgen/generator/sqltext"
 )
 
 // parseIntent reads CONSTRAINT or TABLE (COLUMNS) [where CONDITION], then
@@ -95,8 +97,29 @@ func (a *args) intentTail(in *Intent) bool {
 		a.fail(diag.AnnotationForm, a.pos(f), "the condition after `where` is missing")
 		return false
 	}
+	return a.condition(in)
+}
+
+// condition reads the rest as the predicate of a partial index.
+func (a *args) condition(in *Intent) bool {
 	last := a.fields[len(a.fields)-1]
-	in.Where = a.text.Value[a.fields[a.next].offset : last.offset+len(last.text)]
+	start := a.fields[a.next].offset
+	in.Where = a.text.Value[start : last.offset+len(last.text)]
+	c, err := sqltext.ParseCondition(in.Where)
+	var refused *sqltext.Error
+	if errors.As(err, &refused) {
+		a.fail(diag.AnnotationForm, a.at(start+refused.Offset, 1), "the condition can't be that of an index: %s", refused.Message).
+			Hint("write one condition on columns of the table: where status <> 'void'")
+		return false
+	}
+	named := func(columns []sqltext.ColumnAt) []Name {
+		var out []Name
+		for _, col := range columns {
+			out = append(out, Name{Value: col.Name, Pos: a.at(start+col.Offset, len(col.Name))})
+		}
+		return out
+	}
+	in.WhereNames, in.WhereFlags = named(c.Columns), named(c.Booleans)
 	return true
 }
 

@@ -90,6 +90,8 @@ type Intent struct {
 	Table      string // may be schema.table
 	Columns    []Name
 	Where      string
+	WhereNames []Name // the columns that Where mentions, in order
+	WhereFlags []Name // those of them that must be booleans
 	OnConflict string // "" | conflict | return
 }
 

@@ -30,6 +30,7 @@ type goItem struct {
 type goMethod struct {
 	typ     *ast.FuncType
 	imports map[string]string
+	body    *ast.BlockStmt
 }
 
 // parsePackage reads the Go files of one package.
@@ -74,12 +75,12 @@ func (p *goPackage) addType(t *ast.TypeSpec, imports map[string]string) {
 func (p *goPackage) addMethod(d *ast.FuncDecl, imports map[string]string) {
 	receiver := receiverOf(d)
 	if receiver == "Queries" {
-		p.methods[d.Name.Name] = goMethod{d.Type, imports}
+		p.methods[d.Name.Name] = goMethod{d.Type, imports, d.Body}
 		return
 	}
 	query, ok := strings.CutSuffix(receiver, "BatchResults")
 	if ok && (d.Name.Name == "Query" || d.Name.Name == "QueryRow") {
-		p.results[query] = goMethod{d.Type, imports}
+		p.results[query] = goMethod{d.Type, imports, d.Body}
 	}
 }
 

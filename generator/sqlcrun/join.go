@@ -95,10 +95,19 @@ func (j joiner) params(q *Query, method goMethod) error {
 			return j.assign(q.Params, fields, q.Name+"Params")
 		}
 	}
+	names := make([]string, len(args))
 	for i := range args {
-		args[i].name = "" // an argument's name is no field
+		names[i], args[i].name = args[i].name, "" // an argument's name is no field
 	}
-	return j.assign(q.Params, args, "method "+q.Name)
+	if err := j.assign(q.Params, args, "method "+q.Name); err != nil {
+		return err
+	}
+	for i, name := range names {
+		if method.uses(name) {
+			q.Params[i].Taken = name
+		}
+	}
+	return nil
 }
 
 // columns gives the result columns their Go types.

@@ -37,6 +37,34 @@ func service(t *testing.T, have map[string]string) Options {
 	return Options{Tree: tree, Configs: []string{"sqlc.yaml"}}
 }
 
+// TestEntriesHints: the way out names what is there.
+func TestEntriesHints(t *testing.T) {
+	entry := func(rest string) string { return "version: \"2\"\nsql:\n  - schema: m\n    queries: q\n" + rest }
+	for name, c := range map[string]struct {
+		have          map[string]string
+		at, has, hint string
+	}{
+		"another suffix": {map[string]string{"sqlc.yml": minimal}, "sqlc.yaml:", "can't be read", "did you mean sqlc.yml?"},
+		"another folder": {map[string]string{"db/sqlc.yaml": minimal}, "sqlc.yaml:", "can't be read", "did you mean db/sqlc.yaml?"},
+		"nothing there":  {map[string]string{"x": ""}, "sqlc.yaml:", "can't be read", "idemgen init --existing"},
+		"no entry":       {map[string]string{"sqlc.yaml": "version: \"2\"\n"}, "sqlc.yaml:1:1:", "no entry", "add one under `sql:`"},
+		"no engine":      {map[string]string{"sqlc.yaml": entry("")}, "sqlc.yaml:3:5:", "has no engine", "engine: postgresql"},
+		"mysql":          {map[string]string{"sqlc.yaml": entry("    engine: mysql\n")}, "sqlc.yaml:3:5:", "has engine mysql", "engine: postgresql"},
+		"no Go":          {map[string]string{"sqlc.yaml": entry("    engine: postgresql\n")}, "sqlc.yaml:3:5:", "has no `gen: go:`", "pgx/v5"},
+		"no driver":      {map[string]string{"sqlc.yaml": strings.Replace(minimal, ", sql_package: pgx/v5", "", 1)}, "sqlc.yaml:3:5:", "default database/sql", "add `sql_package: pgx/v5`"},
+		"pgx/v4":         {map[string]string{"sqlc.yaml": strings.Replace(minimal, "pgx/v5", "pgx/v4", 1)}, "sqlc.yaml:3:5:", "has sql_package pgx/v4", "write `sql_package: pgx/v5`"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var diags diag.List
+			Entries(service(t, c.have), &diags)
+			ds := diags.Sorted()
+			if len(ds) != 1 || !strings.HasPrefix(ds[0].Error(), c.at) || !strings.Contains(ds[0].Message, c.has) || !strings.Contains(ds[0].Hint, c.hint) {
+				t.Errorf("got %v, want %s %s (%s)", ds, c.at, c.has, c.hint)
+			}
+		})
+	}
+}
+
 func TestEntriesRefusals(t *testing.T) {
 	ok := map[string]string{"m/1.sql": table, "q/q.sql": query}
 	for name, c := range map[string]struct {

@@ -56,6 +56,9 @@ type Column struct {
 	Embed      string // table of a sqlc.embed, "" for none
 	GoField    string // of the Params or Row struct, "" where sqlc emitted no struct
 	GoType     model.GoType
+	// Taken is the name of the method's plain argument where the code that sqlc
+	// emitted uses that name for something else, so that it can't be compiled.
+	Taken string
 	// EmbedFields are the fields of the embedded model struct, by column order.
 	EmbedFields []Column
 }

@@ -76,6 +76,11 @@ func (a answer) same(first answer) error {
 	if a.status != first.status || !bytes.Equal(a.body, first.body) {
 		return fmt.Errorf("got %s, but the first answer was %s", a, first)
 	}
+	return nil
+}
+
+// sameHeaders says how an answer's headers differ from those of the first one.
+func (a answer) sameHeaders(first answer) error {
 	var differ []error
 	for _, header := range []http.Header{a.header, first.header} {
 		for name := range header {
@@ -87,16 +92,28 @@ func (a answer) same(first answer) error {
 	return errors.Join(differ...)
 }
 
-// replays says why an answer is no replay of the first one.
+// replays says why an answer is no replay of the first one: its bytes, marked.
 func (a answer) replays(op *Operation, first answer) error {
-	if op.Tombstone {
-		return a.is(http.StatusConflict, "response-not-stored")
+	if err := a.repeats(op, first); err != nil || op.Tombstone {
+		return err
 	}
 	if err := a.same(first); err != nil {
 		return err
 	}
 	if a.replayed() != "true" {
 		return fmt.Errorf("%s is %q in a replay, want true", replayedHeader, a.replayed())
+	}
+	return nil
+}
+
+// repeats says why an answer does not stand for the first one. How faithful a
+// replay is has checks of its own; so each fault is told once.
+func (a answer) repeats(op *Operation, first answer) error {
+	switch {
+	case op.Tombstone:
+		return a.is(http.StatusConflict, "response-not-stored")
+	case a.status != first.status:
+		return fmt.Errorf("got %s, but the first answer was %s", a, first)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +21,7 @@ import (
 // careful is a handler that keeps every promise with SQL of its own, and one
 // flag for each way in which handlers break them.
 type careful struct {
-	pool *pgxpool.Pool
+	pool, side *pgxpool.Pool
 
 	claimOutside     bool // the claim is committed before the business
 	recordOutside    bool // the record is a transaction of its own, after the business
@@ -43,6 +44,7 @@ type careful struct {
 	noRetry          bool // 40001 is a 500
 	lostIsError      bool // a lost connection is a 500
 	lostRunsAgain    bool // after a lost commit the business is done again
+	twoConnections   bool // a second one is taken while one is held
 	trustsCommit     bool // the answer does not wait for the commit
 }
 
@@ -123,7 +125,7 @@ func (c careful) keyOf(r *http.Request) (string, bool) {
 		}
 	}
 	if c.anyKey {
-		return fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(lines, "\n")))), true
+		return strconv.QuoteToASCII(strings.Join(lines, " ")), true
 	}
 	bad := strings.ContainsFunc(key, func(c rune) bool { return c < 0x21 || c > 0x7e || strings.ContainsRune(`,"\`, c) })
 	return key, len(lines) == 1 && len(key) > 0 && len(key) <= 255 && !bad
@@ -216,6 +218,7 @@ type executor interface {
 }
 
 func (job *work) attempt(ctx context.Context) (got record, err error) {
+	committing := false
 	err = pgx.BeginFunc(ctx, job.pool, func(tx pgx.Tx) error {
 		if err := job.lock(ctx, tx); err != nil {
 			return err
@@ -227,12 +230,17 @@ func (job *work) attempt(ctx context.Context) (got record, err error) {
 		if err := job.before(ctx); err != nil {
 			return err
 		}
+		if job.twoConnections {
+			defer func() { _, _ = job.pool.Exec(ctx, "SELECT 1") }()
+		}
 		if got, err = job.pay(ctx, tx); err != nil || job.recordFirst || job.recordOutside || job.recordsRequestly {
 			return err
 		}
-		return job.store(ctx, tx, got)
+		err = job.store(ctx, tx, got)
+		committing = err == nil
+		return err
 	})
-	if err != nil && job.trustsCommit && got.status != 0 {
+	if err != nil && job.trustsCommit && committing {
 		return got, nil
 	}
 	if err == nil && !got.replayed && (job.recordOutside || job.recordsRequestly) {
@@ -264,9 +272,9 @@ func (job *work) lock(ctx context.Context, tx pgx.Tx) error {
 func (job *work) before(ctx context.Context) error {
 	switch {
 	case job.claimOutside:
-		return job.store(ctx, job.pool, record{})
+		return job.store(ctx, job.side, record{})
 	case job.recordFirst:
-		return job.store(ctx, job.pool, record{status: 201, body: `{"id": 1}`})
+		return job.store(ctx, job.side, record{status: 201, body: `{"id": 1}`})
 	}
 	return nil
 }
@@ -360,14 +368,16 @@ func sweepWith(sql string) func(context.Context, *pgxpool.Pool, int) error {
 }
 
 func carefulKit(t *testing.T, c careful, sweep string) Kit {
+	url := URL(t, carefulTables)
+	side := Open(t, url, nil)
 	return Kit{
-		URL: URL(t, carefulTables),
+		URL: url,
 		Handler: func(_ testing.TB, pool *pgxpool.Pool) http.Handler {
-			c.pool = pool
+			c.pool, c.side = pool, side
 			return c
 		},
 		Operations: []Operation{carefulOperation()},
 		Sweep:      sweepWith(sweep),
-		Connect:    func(c *pgxpool.Config) { c.ConnConfig.ConnectTimeout = time.Minute },
+		Patience:   5 * time.Second,
 	}
 }

@@ -116,7 +116,7 @@ func (t *trial) settled(got answer) error {
 	}
 	again := t.run()
 	if got.success() {
-		if err := again.replays(t.op, got); err != nil {
+		if err := again.repeats(t.op, got); err != nil {
 			return fmt.Errorf("the retry: %w", err)
 		}
 	} else if !again.success() && !t.op.Tombstone {

@@ -77,7 +77,7 @@ func readableKeys(p *probe) error {
 		return fmt.Errorf("a key of 255 characters: %w", err)
 	}
 	for _, line := range []string{`"` + t.key + `"`, `"` + t.key + `"; try=2`} {
-		if err := t.send(p.handlers[0], line).replays(p.op, first); err != nil {
+		if err := t.send(p.handlers[0], line).repeats(p.op, first); err != nil {
 			return fmt.Errorf("the same key as %q: %w", line, err)
 		}
 	}

@@ -29,7 +29,7 @@ func scopeIsolation(p *probe) error {
 	if got.success() {
 		ran = 2
 	}
-	return errors.Join(t.happened(ran), t.run().replays(p.op, first), t.happened(ran))
+	return errors.Join(t.happened(ran), t.run().repeats(p.op, first), t.happened(ran))
 }
 
 // slotPoisoning: who uses a key first in another scope has no influence.
@@ -59,7 +59,7 @@ func slotPoisoning(p *probe) error {
 	if !got.success() {
 		return fmt.Errorf("caller a is answered with %s", got)
 	}
-	return errors.Join(t.happened(1), t.run().replays(p.op, got))
+	return errors.Join(t.happened(1), t.run().repeats(p.op, got))
 }
 
 // independent says whether an answer owes something to another caller's key.

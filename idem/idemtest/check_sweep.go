@@ -61,7 +61,7 @@ FROM generate_series(0, $1::int) AS i`, n)
 // sweepBatches counts what each statement deletes. Plans that read a LIMIT more
 // than once are the only ones allowed.
 func (r *rig) sweepBatches() error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), r.kit.Patience)
 	defer cancel()
 	if err := r.expired(ctx, sweepRows); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (r *rig) nestedLoops(ctx context.Context) (*pgxpool.Pool, error) {
 
 // sweepBeside sweeps while another transaction claims the expired keys again.
 func (r *rig) sweepBeside(reclaim string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), r.kit.Patience)
 	defer cancel()
 	const rows = 3
 	if err := r.expired(ctx, rows); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"time"
 )
 
 // concurrentDuplicates: of many copies at once, at two processes, one runs; the
@@ -35,11 +36,8 @@ func concurrentDuplicates(p *probe) error {
 		err = p.linger(answers)
 		release()
 	}
-	got := make([]answer, p.kit.Duplicates)
-	for i := range got {
-		got[i] = <-answers
-	}
-	if err != nil {
+	got, late := p.collect(answers)
+	if err := errors.Join(err, late); err != nil {
 		return err
 	}
 	return errors.Join(t.twins(got), t.happened(1))
@@ -61,6 +59,32 @@ func (p *probe) linger(answers chan answer) error {
 	}
 	return nil
 }
+
+// collect waits for all answers. Where they don't come, the connections that
+// the requests hold are ended, until all requests are.
+func (p *probe) collect(answers chan answer) (got []answer, late error) {
+	timer := time.NewTimer(p.kit.Patience)
+	defer timer.Stop()
+	for len(got) < cap(answers) {
+		select {
+		case a := <-answers:
+			got = append(got, a)
+		case <-timer.C:
+			if late == nil {
+				late = fmt.Errorf("after %s %d of %d copies have no answer: do they wait for connections while they hold one?",
+					p.kit.Patience, cap(answers)-len(got), cap(answers))
+			}
+			if _, err := p.pool.Exec(context.Background(), endClients); err != nil {
+				return got, errors.Join(late, err)
+			}
+			timer.Reset(100 * time.Millisecond)
+		}
+	}
+	return got, late
+}
+
+const endClients = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity " +
+	"WHERE datname = current_database() AND pid <> pg_backend_pid()"
 
 // twins judges the answers to copies of one request.
 func (t *trial) twins(got []answer) error {
@@ -90,7 +114,7 @@ func (t *trial) twins(got []answer) error {
 			return fmt.Errorf("a copy: %w", err)
 		}
 	}
-	return t.run().replays(t.op, *first)
+	return t.run().repeats(t.op, *first)
 }
 
 // disconnect: a client that goes away loses nothing: the work goes on, and its

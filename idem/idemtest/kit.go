@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -36,6 +37,8 @@ type Kit struct {
 	Connect func(*pgxpool.Config)
 	// Duplicates is how many copies of a request are sent at once; 32.
 	Duplicates int
+	// Patience is how long the kit waits for what must come; 20 s.
+	Patience time.Duration
 }
 
 // CallerHeader says which caller of a Kit sends a request: "a" or "b".

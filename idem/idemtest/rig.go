@@ -32,6 +32,9 @@ func newRig(t testing.TB, kit *Kit) *rig {
 	if kit.Duplicates == 0 {
 		kit.Duplicates = 32
 	}
+	if kit.Patience == 0 {
+		kit.Patience = 20 * time.Second
+	}
 	r := &rig{kit: kit, cut: &Cutter{}, pool: Open(t, kit.URL, nil), deferred: map[string]error{}}
 	if err := r.instrument(); err != nil {
 		t.Fatalf("idemtest: %v", err)
@@ -157,11 +160,9 @@ func (r *rig) hold(table string) (release func(), err error) {
 	return func() { _ = tx.Rollback(ctx) }, nil // of a lock only: a lost connection frees it too
 }
 
-const patience = 20 * time.Second
-
 // await asks the database until a query says true.
 func (r *rig) await(what, query string) error {
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(r.kit.Patience)
 	for time.Now().Before(deadline) {
 		var done bool
 		if err := r.pool.QueryRow(context.Background(), query).Scan(&done); err != nil || done {
@@ -169,7 +170,7 @@ func (r *rig) await(what, query string) error {
 		}
 		runtime.Gosched()
 	}
-	return fmt.Errorf("after %s: %s", patience, what)
+	return fmt.Errorf("after %s: %s", r.kit.Patience, what)
 }
 
 const clients = "SELECT count(*) %s FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend' AND "

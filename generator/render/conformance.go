@@ -1,0 +1,212 @@
+package render
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"github.com/idemgen/idemgen/generator/files"
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/plan"
+	"github.com/idemgen/idemgen/templates"
+)
+
+const (
+	conformanceFile = "conformance_test.go"
+	idemtestPath    = idemPath + "/idemtest"
+)
+
+// Conformance renders the test that runs the conformance kit on every operation
+// with a key; no file where there is none. Out and migrations are relative to
+// the folder of idemgen.yaml.
+func Conformance(out, migrations string, svc *model.Service, ops []*plan.Operation) ([]files.File, error) {
+	view := conformanceView{Package: svc.Package, OneScope: svc.ScopeSource.Kind == model.SourceNone}
+	var items []string
+	for _, op := range ops {
+		if op.Model.Key.From != "" && op.Model.Key.From != "none" {
+			items = append(items, conformanceOperation(op.Model))
+		}
+	}
+	if len(items) == 0 {
+		return nil, nil
+	}
+	folder, err := filepath.Rel(filepath.FromSlash(out), filepath.FromSlash(migrations))
+	if err != nil {
+		return nil, fmt.Errorf("the migrations %s from %s: %w", migrations, out, err)
+	}
+	set, err := template.ParseFS(templates.FS, "emit/*.tmpl")
+	if err != nil {
+		return nil, fmt.Errorf("read the templates: %w", err)
+	}
+	view.Migrations, view.Caller = filepath.ToSlash(folder), conformanceCaller(svc)
+	im := newImports(svc.ModulePath, packageNames)
+	im.add("context", "log/slog", "net/http", "testing",
+		"github.com/go-chi/chi/v5", "github.com/jackc/pgx/v5/pgxpool", idemPath, idemtestPath)
+	e := &emitter{out: out, svc: svc, templates: set}
+	e.goFile(conformanceFile, "", conformanceFile+".tmpl", view, im, list("idemtest.Operation", items))
+	return e.render()
+}
+
+// conformanceView is what templates/emit/conformance_test.go.tmpl prints.
+type conformanceView struct {
+	Package    string
+	Migrations string
+	OneScope   bool
+	Caller     []string
+}
+
+// conformanceOperation writes an idemtest.Operation literal.
+func conformanceOperation(op *model.Operation) string {
+	example := exampleBody(op)
+	return object("",
+		member{"Name", text(exportedName(op))},
+		member{"Method", text(op.Method)},
+		member{"Path", text(op.Path)},
+		member{"Body", raw(encoded(example))},
+		member{"Key", conformanceKey(op.Key)},
+		member{"Inputs", list("idemtest.Input", conformanceInputs(op, example))},
+		member{"Writes", writtenTables(op)},
+		member{"Intent", boolean(slices.ContainsFunc(op.Steps, func(s *model.Step) bool { return s.Intent != nil }))},
+		member{"Rejects", boolean(op.Policy.Wait <= 0)},
+		member{"Tombstone", boolean(!op.Policy.RecordBody)},
+		member{"KeepsErrors", boolean(op.Policy.ServerError > 0)},
+	)
+}
+
+// conformanceKey leaves the usual rule out.
+func conformanceKey(k model.Key) string {
+	switch {
+	case k.From != "header":
+		return "idemtest.KeyDerived"
+	case !k.Required:
+		return "idemtest.KeyOptional"
+	}
+	return ""
+}
+
+func writtenTables(op *model.Operation) string {
+	var names []string
+	for _, step := range op.Steps {
+		for _, table := range step.Query.Shape.Writes {
+			names = append(names, qualified(table))
+		}
+	}
+	slices.Sort(names)
+	return list("string", texts(slices.Compact(names)))
+}
+
+// exampleBody is the @example, or a body made of the required inputs; nil for
+// none.
+func exampleBody(op *model.Operation) any {
+	var body any
+	if op.Example != "" {
+		decoder := json.NewDecoder(strings.NewReader(op.Example))
+		decoder.UseNumber()
+		_ = decoder.Decode(&body) // check has read it
+		return body
+	}
+	for _, in := range op.Inputs {
+		if in.From != model.FromBody {
+			continue
+		}
+		value, ok := sample(in.Type, 0)
+		switch {
+		case op.BodyWhole:
+			return value
+		case body == nil:
+			body = map[string]any{}
+		}
+		if in.Required && ok {
+			setMember(body.(map[string]any), in.Name, value)
+		}
+	}
+	return body
+}
+
+func setMember(object map[string]any, name string, value any) {
+	parts := strings.Split(name, ".")
+	for _, part := range parts[:len(parts)-1] {
+		next, ok := object[part].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			object[part] = next
+		}
+		object = next
+	}
+	object[parts[len(parts)-1]] = value
+}
+
+// memberOf is the value at a dotted name, nil if there is none.
+func memberOf(body any, name string) any {
+	for part := range strings.SplitSeq(name, ".") {
+		object, _ := body.(map[string]any)
+		body = object[part]
+	}
+	return body
+}
+
+// encoded is a value as JSON, "" for none.
+func encoded(value any) string {
+	if value == nil {
+		return ""
+	}
+	out, err := json.Marshal(value)
+	if err != nil {
+		return "" // samples and what was decoded can be encoded
+	}
+	return string(out)
+}
+
+// raw writes a string literal in which quotes are easy to read.
+func raw(s string) string {
+	if strings.Contains(s, `"`) && strconv.CanBackquote(s) {
+		return "`" + s + "`"
+	}
+	return text(s)
+}
+
+// conformanceCaller writes an idemtest.CallerField per field of the caller.
+func conformanceCaller(svc *model.Service) []string {
+	var fields []string
+	for _, c := range svc.Caller {
+		a, b := "caller-a", "caller-b"
+		if c.Type.Kind != model.KindText || len(c.Type.Enum) > 0 || len(c.Type.Checks) > 0 {
+			first, _ := sample(c.Type, 0)
+			second, ok := sample(c.Type, 1)
+			if !ok {
+				second = first
+			}
+			a, b = plainText(first), plainText(second)
+		}
+		fields = append(fields, fmt.Sprintf("idemtest.CallerField{Into: &c.%s, Type: %q, A: %q, B: %q}",
+			c.GoName, scanTypes[c.Type.Kind], a, b))
+	}
+	return fields
+}
+
+// scanTypes are the names by which pgx knows the types of a caller's fields.
+var scanTypes = map[model.Kind]string{
+	model.KindBool: "bool", model.KindInt2: "int2", model.KindInt4: "int4", model.KindInt8: "int8",
+	model.KindNumeric: "numeric", model.KindFloat4: "float4", model.KindFloat8: "float8", model.KindText: "text",
+	model.KindUUID: "uuid", model.KindTimestamptz: "timestamptz", model.KindTimestamp: "timestamp",
+	model.KindDate: "date", model.KindTime: "time", model.KindInterval: "interval", model.KindBytea: "bytea",
+	model.KindJSON: "jsonb", model.KindRecord: "jsonb",
+}
+
+// plainText is a sample as it stands in a path, a query or a header.
+func plainText(value any) string {
+	if values, ok := value.([]any); ok {
+		value = values[0]
+	}
+	switch v := value.(type) {
+	case nil:
+		return ""
+	case map[string]any:
+		return encoded(v)
+	}
+	return fmt.Sprint(value)
+}

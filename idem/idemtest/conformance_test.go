@@ -1,0 +1,118 @@
+package idemtest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/idem"
+)
+
+// done is a handler over idem.Do.
+type done struct{ pool *pgxpool.Pool }
+
+func (d done) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	key, ok := careful{}.keyOf(r)
+	if lines := r.Header.Values(keyHeader); len(lines) == 0 || !ok {
+		problem(w, http.StatusBadRequest, map[bool]string{true: "key-missing", false: "key-invalid"}[len(lines) == 0])
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	var in payment
+	if err == nil {
+		err = json.Unmarshal(body, &in)
+	}
+	if err != nil {
+		problem(w, http.StatusBadRequest, "body-malformed")
+		return
+	}
+	canonical, _ := json.Marshal(in)
+	print := sha256.Sum256(canonical)
+	tenant := r.Header.Get(CallerHeader)
+	request := idem.Request{Scope: tenant, Operation: "Pay", Key: key, Fingerprint: print[:]}
+	response, meta, err := idem.Do(r.Context(), d.pool, request, func(ctx context.Context, tx idem.Tx) (idem.Response, error) {
+		var id int64
+		err := tx.QueryRow(ctx, "INSERT INTO payments (tenant, reference, amount) VALUES ($1, $2, $3) RETURNING id",
+			tenant, in.Reference, in.Amount).Scan(&id)
+		return idem.Response{Status: 201, Body: fmt.Appendf(nil, `{"id": %d}`, id), Header: http.Header{
+			"Content-Type": {"application/json"}, "Set-Cookie": {"session=" + tenant},
+		}}, err
+	})
+	var refused *idem.Error
+	switch {
+	case errors.As(err, &refused):
+		problem(w, refused.Status, refused.Code)
+		return
+	case err != nil:
+		problem(w, http.StatusInternalServerError, "internal")
+		return
+	}
+	for name, values := range response.Header {
+		w.Header()[name] = values
+	}
+	w.Header().Set(replayedHeader, fmt.Sprint(meta.Replayed))
+	w.WriteHeader(response.Status)
+	_, _ = w.Write(response.Body)
+}
+
+// A handler over idem.Do keeps all promises; this is also how the kit is used.
+func TestConformanceOfDo(t *testing.T) {
+	Conformance(t, Kit{
+		URL:        URL(t, carefulTables),
+		Handler:    func(_ testing.TB, pool *pgxpool.Pool) http.Handler { return done{pool} },
+		Operations: []Operation{carefulOperation()},
+		Sweep: func(ctx context.Context, pool *pgxpool.Pool, batch int) error {
+			_, err := (&idem.Sweeper{Pool: pool, Batch: batch}).Sweep(ctx)
+			return err
+		},
+	})
+}
+
+// An operation that refuses its example is skipped, and the skip says what to add.
+func TestRefusedExampleSaysWhatIsMissing(t *testing.T) {
+	kit := carefulKit(t, careful{}, carefulSweep)
+	kit.Operations[0].Body = `{"amount": "five"}`
+	kit.Operations[0].Inputs[1].Fresh = false
+	found := findings(t, kit)
+	want := skip("it answers 400 {\"status\": 400, \"code\": \"body-malformed\"}\nto its example: /v1/payments\n" +
+		"Fixtures must make what the example needs, and Set body.amount, body.reference")
+	if len(found) != 1 || !errors.Is(found["example"], want) {
+		t.Errorf("%v", found)
+	}
+}
+
+// What the operation writes must be told, or nothing is proved.
+func TestUnknownEffectsAreNotPassed(t *testing.T) {
+	kit := carefulKit(t, careful{}, carefulSweep)
+	kit.Operations[0].Writes = nil
+	if found := findings(t, kit); !errors.As(found["example"], new(skip)) {
+		t.Errorf("%v", found)
+	}
+	kit = carefulKit(t, careful{}, carefulSweep)
+	kit.Operations[0].Writes = []string{"idem.outbox"}
+	if found := findings(t, kit); found["example"] == nil || errors.As(found["example"], new(skip)) {
+		t.Errorf("%v", found)
+	}
+}
+
+// Effects may be counted by the user.
+func TestCountInPlaceOfWrites(t *testing.T) {
+	kit := carefulKit(t, careful{}, carefulSweep)
+	kit.Operations[0].Writes = nil
+	kit.Operations[0].Count = func(ctx context.Context, pool *pgxpool.Pool) (n int64, err error) {
+		err = pool.QueryRow(ctx, "SELECT count(*) FROM payments").Scan(&n)
+		return n, err
+	}
+	for name, err := range findings(t, kit) {
+		if !errors.As(err, new(skip)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
