@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/generator"
 	"github.com/idemgen/idemgen/generator/plan"
@@ -70,7 +72,8 @@ func TestNotFoundOrConflictGenerates(t *testing.T) {
 // TestNotFoundOrConflictHolds runs the example's SQL: no row for what is not
 // there, false for the wrong state, also where two come at once.
 func TestNotFoundOrConflictHolds(t *testing.T) {
-	ctx := context.Background()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
 	pool := idemtest.Pool(t, paymentsTable+"INSERT INTO payments (tenant_id, order_id) VALUES ('a', 'o1');")
 	sql := strings.NewReplacer("@tenant_id", "$1", "@id", "$2").Replace(voidPayment(t))
 	type answer struct {
@@ -96,7 +99,7 @@ func TestNotFoundOrConflictHolds(t *testing.T) {
 	}
 	second := make(chan answer, 1)
 	go func() { second <- void(pool, "a") }()
-	waitForWaiter(ctx, t, tx)
+	waitForWaiter(ctx, t, pool)
 	if err := tx.Commit(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -109,12 +112,12 @@ func TestNotFoundOrConflictHolds(t *testing.T) {
 	}
 }
 
-// waitForWaiter returns when a session waits for the transaction's locks.
-func waitForWaiter(ctx context.Context, t *testing.T, tx pgx.Tx) {
+// waitForWaiter returns when a session of the database waits for another's locks.
+func waitForWaiter(ctx context.Context, t *testing.T, pool *pgxpool.Pool) {
 	t.Helper()
 	for waits := false; !waits; {
-		const blocked = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid)))"
-		if err := tx.QueryRow(ctx, blocked).Scan(&waits); err != nil {
+		const blocked = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND pg_blocking_pids(pid) <> '{}')"
+		if err := pool.QueryRow(ctx, blocked).Scan(&waits); err != nil {
 			t.Fatal(err)
 		}
 	}

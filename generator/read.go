@@ -109,6 +109,9 @@ func (r *runner) migrationFolder(inCatalog map[string]bool) (list []schema.File,
 	if !covered {
 		r.checkFolder(missing, list)
 	}
+	if covered || slices.ContainsFunc(list, func(f schema.File) bool { return schema.IsGoose(f.Text) }) {
+		schema.CheckGoose(list, &r.diags)
+	}
 	return list, covered, nil
 }
 

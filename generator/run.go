@@ -69,6 +69,7 @@ func (r *runner) run(ctx context.Context) error {
 	if len(r.entries) == 0 {
 		return nil
 	}
+	r.checkOut()
 	if err := r.readCatalog(); err != nil {
 		return err
 	}

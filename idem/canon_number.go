@@ -109,6 +109,28 @@ func (d decimal) text() string {
 	return b.String()
 }
 
+// round is the nearest number with at most scale digits behind the point, half
+// away from zero as PostgreSQL's numeric does; a negative scale rounds before
+// the point.
+func (d decimal) round(scale int) decimal {
+	drop := -scale - d.exp
+	switch {
+	case drop <= 0:
+		return d
+	case drop > len(d.digits):
+		return decimal{}
+	}
+	kept := []byte("0" + d.digits[:len(d.digits)-drop])
+	if d.digits[len(d.digits)-drop] >= '5' {
+		i := len(kept) - 1
+		for ; kept[i] == '9'; i-- {
+			kept[i] = '0'
+		}
+		kept[i]++
+	}
+	return decimal{negative: d.negative, exp: -scale}.normalised(string(kept), "")
+}
+
 func writeZeros(b *strings.Builder, n int) {
 	for range n {
 		b.WriteByte('0')

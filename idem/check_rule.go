@@ -26,9 +26,22 @@ func compileRules(f Field) ([]rule, error) {
 		if err != nil {
 			return nil, err
 		}
+		if c.Rounded && f.Kind == KindNumeric {
+			r = roundedRule(r, c.Scale)
+		}
 		rules = append(rules, r)
 	}
 	return rules, nil
+}
+
+// roundedRule applies a rule to the number that is stored.
+func roundedRule(r rule, scale int) rule {
+	return func(text string) *valueFault {
+		if d, ok, fits := parseDecimal(text); ok && fits {
+			text = d.round(scale).text()
+		}
+		return r(text)
+	}
 }
 
 func compileRule(k Kind, c Check) (rule, error) {

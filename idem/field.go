@@ -60,6 +60,10 @@ type Check struct {
 	Op     CheckOp
 	Value  string
 	Values []string
+	// Rounded: the rule is that of a numeric(p,s), which sees the value as it is
+	// stored: rounded to Scale digits behind the point, half away from zero.
+	Rounded bool
+	Scale   int
 }
 
 // CheckOp tells the rules apart.

@@ -151,6 +151,19 @@ func TestNames(t *testing.T) {
 		refuses(t, want{diag.RouteConflict, "two operations are named Same", "@operation", ""})
 }
 
+// A plain argument that sqlc's own code uses the name of can't be compiled.
+func TestCase_sqlc_2_TakenNames(t *testing.T) {
+	s := service{queries: "-- name: Op :exec\n-- @http DELETE /v1/x/{ctx}\nDELETE FROM payments WHERE order_id = @ctx;\n"}
+	var diags diag.List
+	in := s.input(t, &diags)
+	in.Queries[0].Params[0].Taken = "ctx"
+	Check(in, &diags)
+	got := slices.DeleteFunc(diags.Sorted(), func(d diag.Diagnostic) bool { return d.Code == diag.ScopeUnused })
+	if len(got) != 1 || got[0].Code != diag.NameCollision || !strings.Contains(got[0].Hint, "query_parameter_limit: 0") || !strings.HasPrefix(s.textAt(got[0].Pos), "@ctx") {
+		t.Errorf("got %v", got)
+	}
+}
+
 func TestFileBase(t *testing.T) {
 	for name, want := range map[string]string{
 		"CreatePayment": "create_payment", "GetURL": "get_url", "HTTPServer": "http_server", "ListV2": "list_v2",

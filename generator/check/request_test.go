@@ -21,7 +21,7 @@ func TestRulesOfColumns(t *testing.T) {
 	if in := inputNamed(t, filter, "query.amount"); len(in.Type.Checks) != 0 {
 		t.Errorf("a value that is only compared obeys no CHECK: %+v", in.Type.Checks)
 	}
-	cast := service{queries: "-- name: Op :exec\n-- @http POST /x\nUPDATE payments SET amount = @amount::text::bigint;\n"}.operation(t)
+	cast := service{queries: "-- name: Op :exec\n-- @http POST /x\nUPDATE payments SET amount = (@amount::text)::bigint;\n"}.operation(t)
 	if in := inputNamed(t, cast, "body.amount"); in.Type.Kind != model.KindText || len(in.Type.Checks) != 0 {
 		t.Errorf("rules of a number can't judge a text: %+v", in.Type)
 	}

@@ -99,6 +99,10 @@ type Check struct {
 	Value  string   // CheckMin …: the bound; CheckPattern: a regular expression in Go's syntax
 	Values []string // CheckIn
 	Name   string   // the constraint that it comes from, "" for the bind's own
+	// Rounded: it is about the value as a numeric(p,s) stores it, rounded to
+	// Scale digits behind the point.
+	Rounded bool
+	Scale   int
 }
 
 // CheckOp tells the rules apart.

@@ -117,6 +117,8 @@ func checks(rules []model.Check) string {
 			member{"Op", checkOps[c.Op]},
 			member{"Value", text(c.Value)},
 			member{"Values", list("string", texts(c.Values))},
+			member{"Rounded", boolean(c.Rounded)},
+			member{"Scale", number(c.Scale)},
 		)
 	}
 	return list("idem.Check", items)

@@ -89,19 +89,21 @@ func sampleNumber(t model.Type, turn int) (any, bool) {
 	return nil, false
 }
 
-// boundary is where the search for a number begins.
+// boundary is where the search for a number begins: at the lower bound, or
+// somewhat below an upper one.
 func boundary(t model.Type) int64 {
-	from := int64(1)
+	from, bounded := int64(1), false
 	for _, c := range t.Checks {
-		if bound, ok := new(big.Rat).SetString(c.Value); ok && (c.Op == model.CheckMin || c.Op == model.CheckExclusiveMin || c.Op == model.CheckMax) {
-			whole := new(big.Int).Div(bound.Num(), bound.Denom())
-			if c.Op == model.CheckMax && whole.Int64() >= 2 || !whole.IsInt64() {
-				continue
-			}
-			from = whole.Int64()
-			if c.Op == model.CheckMax {
-				from -= 10
-			}
+		bound, ok := new(big.Rat).SetString(c.Value)
+		if !ok {
+			continue
+		}
+		whole := new(big.Int).Div(bound.Num(), bound.Denom()).Int64()
+		switch {
+		case c.Op == model.CheckMin || c.Op == model.CheckExclusiveMin:
+			from, bounded = whole, true
+		case (c.Op == model.CheckMax || c.Op == model.CheckExclusiveMax) && !bounded:
+			from = min(from, whole-10)
 		}
 	}
 	return from

@@ -11,7 +11,10 @@ import (
 func newSQLView(op *plan.Operation) (sqlView, error) {
 	view := sqlView{
 		Name: op.Model.Name, Method: op.Model.Method, Path: op.Model.Path,
-		Strategy: string(op.Strategy), RoundTrips: op.RoundTrips,
+		Strategy: string(op.Strategy), RoundTrips: op.RoundTrips, Answers: answers(op),
+	}
+	if op.Model.Summary != "" {
+		view.Summary = []string{oneLine(op.Model.Summary)}
 	}
 	if op.Reason != "" {
 		view.Reason = []string{"Why: " + oneLine(op.Reason)}
@@ -38,7 +41,7 @@ const sectionHead = "-- statement: "
 type sqlView struct {
 	Name, Method, Path, Strategy string
 	RoundTrips, Replay           int
-	Reason                       []string
+	Summary, Reason, Answers     []string
 	Statements                   []sectionView
 }
 

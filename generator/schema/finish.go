@@ -25,6 +25,9 @@ func (t *Table) finish() {
 			}
 			return col.Type, true
 		})
+		for name, rules := range c.Rules {
+			c.Rules[name] = storedRules(t.Column(name).Type, rules)
+		}
 	}
 	for _, tr := range t.history.triggers {
 		t.Traits.StatementTriggers = t.Traits.StatementTriggers || tr.statement

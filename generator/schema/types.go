@@ -165,7 +165,7 @@ func (r typeRef) model() model.Type {
 	case r.domain != nil:
 		t = r.domain.base.model()
 		for _, c := range r.domain.Checks {
-			t.Checks = append(t.Checks[:len(t.Checks):len(t.Checks)], c.Rules[""]...)
+			t.Checks = append(t.Checks[:len(t.Checks):len(t.Checks)], storedRules(t, c.Rules[""])...)
 		}
 	}
 	t.Name = r.sqlName()

@@ -156,6 +156,10 @@ func (r *chunkReader) operator(t token, index int) {
 			"end the line above with "+text+", or indent this line")
 		return
 	}
+	if text == "@" {
+		r.parameter(t, index)
+		return
+	}
 	if len(text) < 2 || text[len(text)-1] != '@' || strings.Trim(text, "@") == "" || index+1 >= len(r.tokens) {
 		return
 	}

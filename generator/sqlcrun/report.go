@@ -23,8 +23,11 @@ func report(opts Options, w *work, g *group, argv []string, output string, faile
 	for line := range strings.Lines(output) {
 		line = strings.TrimRight(line, "\r\n")
 		if m := placed.FindStringSubmatch(line); m != nil && strings.HasSuffix(m[1], ".sql") {
-			g.diags.Errorf(diag.SqlcFailed, position(w.original(opts.Tree, m[1]), m[2], m[3]), "sqlc: %s", m[4]).
-				Hint("%s", hintFor(m[4]))
+			pos := position(w.original(opts.Tree, m[1]), m[2], m[3])
+			if aboutEdited(m[4]) {
+				pos.Line, pos.Col = 0, 0 // they count in a text that the user never sees
+			}
+			g.diags.Errorf(diag.SqlcFailed, pos, "sqlc: %s", m[4]).Hint("%s", hintFor(m[4]))
 			found = true
 			continue
 		}
@@ -46,6 +49,9 @@ func report(opts Options, w *work, g *group, argv []string, output string, faile
 			name, failed, strings.Join(rest, "\n"))
 	}
 	message := strings.Join(rest, " ")
+	if _, after, ok := strings.Cut(strings.Join(rest, "\n"), "error generating code: "); ok {
+		message, _, _ = strings.Cut(after, "\n") // the rest is the code that it failed on
+	}
 	g.diags.Errorf(diag.SqlcFailed, configPos(opts, g.config, message), "sqlc: %s", message).
 		Hint("`sqlc generate -f %s` shows it without idemgen", g.config)
 	return nil
@@ -58,6 +64,12 @@ func position(file, line, col string) diag.Pos {
 	return pos
 }
 
+// aboutEdited reports whether a message is about the query after sqlc replaced
+// the parameters in it.
+func aboutEdited(message string) bool {
+	return strings.HasPrefix(message, "edited query syntax is invalid") || strings.HasPrefix(message, "edit st")
+}
+
 // hintFor is the way out of sqlc's most common errors.
 func hintFor(message string) string {
 	switch {
@@ -65,6 +77,8 @@ func hintFor(message string) string {
 		return "sqlc knows what the migrations under `schema:` make: look for a typing error, or add the migration"
 	case strings.Contains(message, "duplicate query name"):
 		return "rename one of the two queries"
+	case aboutEdited(message):
+		return "one of the file's parameters can't be replaced, and sqlc does not say which: look for @name with two casts, or with a keyword for a name; sqlc.arg(name) is another way to write it"
 	case strings.Contains(message, "syntax error"):
 		return "sqlc counts the column from the start of the statement's own text; the error is at or before the word it names"
 	}

@@ -2,8 +2,10 @@ package sqlcrun
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -118,6 +120,14 @@ func TestSqlcErrorsNameTheUsersFiles(t *testing.T) {
 			map[string]string{"sqlc.yaml": minimal, "m/1.sql": table, "m/2.sql": "-- +goose Up\nALTER TABLE nope ADD x int;\n", "q/q.sql": query},
 			[]string{"m/2.sql:1:1: error[IDEM005]: sqlc: relation \"nope\" does not exist"},
 		},
+		"edited text": {
+			map[string]string{"sqlc.yaml": minimal, "m/1.sql": table, "q/q.sql": query + "-- name: Bad :one\nSELECT id FROM t WHERE id = @x::numeric(12,2)::int;\n"},
+			[]string{"q/q.sql: error[IDEM005]: sqlc: edited query syntax is invalid"},
+		},
+		"generation": {
+			map[string]string{"sqlc.yaml": strings.Replace(minimal, "package: db,", "package: db, overrides: [{db_type: text, go_type: a b c}],", 1), "m/1.sql": table, "q/q.sql": query},
+			[]string{"sqlc.yaml:1:1: error[IDEM005]: sqlc: Package override"},
+		},
 		"config": {
 			map[string]string{"sqlc.yaml": strings.Replace(minimal, "package: db", "emit_nonsense: true", 1), "m/1.sql": table, "q/q.sql": query},
 			[]string{"sqlc.yaml:7:12: error[IDEM005]: sqlc: "},
@@ -139,6 +149,49 @@ func TestSqlcErrorsNameTheUsersFiles(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestNamesThatSqlcTakes: a plain argument may have no name that the emitted
+// code has another use for.
+func TestNamesThatSqlcTakes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs sqlc")
+	}
+	forms := map[string]string{
+		"one": "SELECT id, name FROM t WHERE name = @%s;", "many": "SELECT id, name FROM t WHERE name = @%s;",
+		"exec": "DELETE FROM t WHERE name = @%s;", "execrows": "DELETE FROM t WHERE name = @%s;",
+		"batchexec": "DELETE FROM t WHERE name = @%s;", "copyfrom": "INSERT INTO t (name) VALUES (@%s);",
+	}
+	taken := map[string]string{ // as the Go compiler says
+		"ctx": "batchexec copyfrom exec execrows many one", "err": "exec execrows many one", "row": "one", "i": "one",
+		"rows": "many", "items": "many", "result": "execrows", "batch": "batchexec", "string": "copyfrom", "nil": "execrows many",
+		"id": "", "q": "", "name": "", "a": "",
+	}
+	var text strings.Builder
+	for name := range taken {
+		for command, sql := range forms {
+			fmt.Fprintf(&text, "-- name: Q_%s_%s :%s\n"+sql+"\n", name, command, command, name)
+		}
+	}
+	opts := service(t, map[string]string{"sqlc.yaml": minimal, "m/1.sql": table, "q/q.sql": text.String()})
+	var diags diag.List
+	out, err := Run(context.Background(), opts, entriesOf(t, opts), &diags)
+	if err != nil || diags.HasErrors() {
+		t.Fatal(err, diags.Sorted())
+	}
+	got := map[string][]string{}
+	for _, q := range out.Queries {
+		if q.Params[0].Taken != "" {
+			parts := strings.Split(q.Name, "_")
+			got[parts[1]] = append(got[parts[1]], parts[2])
+		}
+	}
+	for name, want := range taken {
+		slices.Sort(got[name])
+		if joined := strings.Join(got[name], " "); joined != want {
+			t.Errorf("%s: taken in %q, want %q", name, joined, want)
+		}
 	}
 }
 

@@ -70,6 +70,8 @@ func usedAsCode(body *ast.BlockStmt, name string) bool {
 	}
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.BlockStmt:
+			return n == body || !declares(n, name) // there it is another variable
 		case *ast.Ident:
 			if n.Name == name {
 				total++

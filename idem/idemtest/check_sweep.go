@@ -108,7 +108,7 @@ CREATE TRIGGER idemtest_swept AFTER DELETE ON idem.keys REFERENCING OLD TABLE AS
 
 // nestedLoops is a pool whose server knows no other join.
 func (r *rig) nestedLoops(ctx context.Context) (*pgxpool.Pool, error) {
-	config := r.service.Config()
+	config := r.pools[0].Config()
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		for _, off := range []string{"hashjoin", "mergejoin", "material", "hashagg", "sort"} {
 			if _, err := conn.PgConn().Exec(ctx, "SET enable_"+off+" = off").ReadAll(); err != nil {
@@ -136,8 +136,8 @@ func (r *rig) sweepBeside(reclaim string) error {
 		return errors.Join(err, tx.Rollback(ctx))
 	}
 	swept := make(chan error, 1)
-	go func() { swept <- r.kit.Sweep(ctx, r.service, sweepBatch) }()
-	sweepErr, ended := r.sweptOrBlocked(swept)
+	go func() { swept <- r.kit.Sweep(ctx, r.pools[0], sweepBatch) }()
+	ended, sweepErr := r.sweptOrBlocked(swept)
 	err = tx.Commit(ctx)
 	if !ended {
 		sweepErr = <-swept
@@ -154,17 +154,17 @@ func (r *rig) sweepBeside(reclaim string) error {
 }
 
 // sweptOrBlocked returns when the sweep has ended, or waits for a lock.
-func (r *rig) sweptOrBlocked(swept chan error) (err error, ended bool) {
+func (r *rig) sweptOrBlocked(swept chan error) (ended bool, err error) {
 	for {
 		select {
 		case err := <-swept:
-			return err, true
+			return true, err
 		default:
 		}
 		var blocked bool
 		row := r.pool.QueryRow(context.Background(), fmt.Sprintf(clients, "> 0")+"wait_event_type = 'Lock'")
 		if err := row.Scan(&blocked); err != nil || blocked {
-			return err, false
+			return false, err
 		}
 	}
 }

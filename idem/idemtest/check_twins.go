@@ -80,6 +80,11 @@ func (p *probe) collect(answers chan answer) (got []answer, late error) {
 			timer.Reset(100 * time.Millisecond)
 		}
 	}
+	if late != nil {
+		for _, pool := range p.pools {
+			pool.Reset() // of connections that are gone
+		}
+	}
 	return got, late
 }
 

@@ -3,10 +3,10 @@ package idemtest
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -61,14 +61,15 @@ func (f *Fixture) Exec(sql string, args ...any) {
 	}
 }
 
-// Value is the one value that a query gives, as text.
+// Value is the one value that a query gives, as PostgreSQL writes it.
 func (f *Fixture) Value(sql string, args ...any) string {
 	f.t.Helper()
-	var value any
+	var value string
+	args = append([]any{pgx.QueryResultFormats{pgx.TextFormatCode}}, args...)
 	if err := f.Pool.QueryRow(f.t.Context(), sql, args...).Scan(&value); err != nil {
 		f.t.Fatalf("idemtest: fixture of %s: %v", f.Operation, err)
 	}
-	return fmt.Sprint(value)
+	return value
 }
 
 // as makes r a request of a caller.

@@ -18,8 +18,8 @@ import (
 // rig is a service under test: two instances of it, and a pool to watch from.
 type rig struct {
 	kit      *Kit
-	pool     *pgxpool.Pool // the kit's own
-	service  *pgxpool.Pool // of the first instance
+	pool     *pgxpool.Pool    // the kit's own
+	pools    [2]*pgxpool.Pool // of the instances
 	handlers [2]http.Handler
 	cut      *Cutter // of the first instance
 	subjects atomic.Int64
@@ -40,7 +40,7 @@ func newRig(t testing.TB, kit *Kit) *rig {
 		t.Fatalf("idemtest: %v", err)
 	}
 	for i := range r.handlers {
-		pool := Open(t, kit.URL, func(config *pgxpool.Config) {
+		r.pools[i] = Open(t, kit.URL, func(config *pgxpool.Config) {
 			config.MaxConns = 8
 			if i == 0 {
 				r.cut.Watch(config)
@@ -49,10 +49,7 @@ func newRig(t testing.TB, kit *Kit) *rig {
 				kit.Connect(config)
 			}
 		})
-		if i == 0 {
-			r.service = pool
-		}
-		r.handlers[i] = kit.Handler(t, pool)
+		r.handlers[i] = kit.Handler(t, r.pools[i])
 	}
 	return r
 }

@@ -60,7 +60,7 @@ func placeOrderOperation() *idem.Operation {
 						Name:     "price",
 						Kind:     idem.KindNumeric,
 						Required: true,
-						Checks:   []idem.Check{{Op: idem.CheckMin, Value: "0"}},
+						Checks:   []idem.Check{{Op: idem.CheckMin, Value: "0", Rounded: true, Scale: 2}},
 					},
 				},
 				List: true,

@@ -3,7 +3,12 @@
 -- MoveStock: POST /v1/moves
 -- Strategy: fused. Round trips: 1, a replay 1.
 --
--- Each section below is the very text that the service sends.
+-- Answers, apart from those of every operation (docs/semantics.md of idemgen):
+--   200: done
+--   0 : no row
+--
+-- Each section below is the very text that the service sends. How to read it:
+-- docs/reviewing.md of idemgen.
 
 -- statement: keyed
 SELECT 1;

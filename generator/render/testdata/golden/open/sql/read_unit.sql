@@ -4,7 +4,12 @@
 -- Strategy: stepped. Round trips: 3, a replay 2.
 -- Why: its table has a rule
 --
--- Each section below is the very text that the service sends.
+-- Answers, apart from those of every operation (docs/semantics.md of idemgen):
+--   200: done
+--   0 : no row
+--
+-- Each section below is the very text that the service sends. How to read it:
+-- docs/reviewing.md of idemgen.
 
 -- statement: step.ReadUnit
 SELECT 1;

@@ -3,7 +3,14 @@
 -- CreatePayment: POST /v1/payments
 -- Strategy: fused. Round trips: 1, a replay 1.
 --
--- Each section below is the very text that the service sends.
+-- Answers, apart from those of every operation (docs/semantics.md of idemgen):
+--   201: done
+--   0 : no row
+--   422 amount_not_positive: payments_amount_check is violated
+--   409 intent-conflict: payments_tenant_id_order_id_intent is violated: there is a row for this intent
+--
+-- Each section below is the very text that the service sends. How to read it:
+-- docs/reviewing.md of idemgen.
 
 -- statement: keyed
 -- $1 tenant_id: caller.tenant_id

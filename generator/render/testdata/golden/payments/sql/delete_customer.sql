@@ -4,7 +4,12 @@
 -- Strategy: verbatim. Round trips: 1, a replay 1.
 -- Why: crm.customers has a statement-level trigger, which would fire on a replay
 --
--- Each section below is the very text that the service sends.
+-- Answers, apart from those of every operation (docs/semantics.md of idemgen):
+--   204: done
+--   404 not_found: no row
+--
+-- Each section below is the very text that the service sends. How to read it:
+-- docs/reviewing.md of idemgen.
 
 -- statement: prior
 SELECT 1;

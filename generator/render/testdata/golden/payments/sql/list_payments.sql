@@ -3,7 +3,11 @@
 -- ListPayments: GET /v1/payments
 -- Strategy: direct. Round trips: 1.
 --
--- Each section below is the very text that the service sends.
+-- Answers, apart from those of every operation (docs/semantics.md of idemgen):
+--   200: done
+--
+-- Each section below is the very text that the service sends. How to read it:
+-- docs/reviewing.md of idemgen.
 
 -- statement: unkeyed
 SELECT 1;

@@ -4,7 +4,14 @@
 -- Strategy: stepped. Round trips: 5, a replay 2.
 -- Why: several statements
 --
--- Each section below is the very text that the service sends.
+-- Answers, apart from those of every operation (docs/semantics.md of idemgen):
+--   201: done
+--   0 : InsertOrder: no row
+--   0 : InsertLine: no row
+--   204: Touch: no row; the writes stay
+--
+-- Each section below is the very text that the service sends. How to read it:
+-- docs/reviewing.md of idemgen.
 
 -- statement: step.InsertOrder
 SELECT 1;

@@ -3,7 +3,15 @@
 -- PutCustomer: PUT /v1/customers/{id}
 -- Strategy: fused. Round trips: 1, a replay 1.
 --
--- Each section below is the very text that the service sends.
+-- Answers, apart from those of every operation (docs/semantics.md of idemgen):
+--   200: done
+--   201: created is true; the writes stay
+--   0 : no row
+--   409 closed: allowed is not true
+--   409 intent-conflict: customers_pkey is violated: there is a row for this intent; if it equals the inputs, it is the answer
+--
+-- Each section below is the very text that the service sends. How to read it:
+-- docs/reviewing.md of idemgen.
 
 -- statement: keyed
 SELECT 1;

@@ -1,0 +1,109 @@
+package render
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/idemgen/idemgen/generator/files"
+	"github.com/idemgen/idemgen/generator/model"
+)
+
+// The emitted tests stand apart from the packages that they test: those are
+// compiled and run over a database that has no such tables.
+func TestConformance(t *testing.T) {
+	var got []files.File
+	for _, c := range emitCases() {
+		out, err := Conformance("internal/"+c.name, "db/migrations", c.svc, c.ops)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range out {
+			wantGofmt(t, f)
+			f.Path = filepath.Base(filepath.Dir(f.Path)) + "_test.go.golden"
+			got = append(got, f)
+		}
+	}
+	compareFolder(t, filepath.Join("testdata", "golden", "conformance"), got)
+}
+
+func TestConformanceOfReadsOnlyIsNothing(t *testing.T) {
+	op := listPayments()
+	got, err := Conformance("api", "db", service(op.Model), emitCases()[0].ops[3:4])
+	if err != nil || len(got) != 0 {
+		t.Errorf("%d files, %v", len(got), err)
+	}
+}
+
+func TestSamplesHoldTheirChecks(t *testing.T) {
+	text := func(checks ...model.Check) model.Type { return model.Type{Kind: model.KindText, Checks: checks} }
+	whole := func(checks ...model.Check) model.Type { return model.Type{Kind: model.KindInt4, Checks: checks} }
+	cases := []struct {
+		name        string
+		typ         model.Type
+		first, then string // as JSON, "" for none
+	}{
+		{"text", text(), `"example"`, `"other example"`},
+		{"short text", model.Type{Kind: model.KindText, Length: 3}, `"exa"`, `"oth"`},
+		{"long text", text(model.Check{Op: model.CheckMinLength, Value: "9"}), `"exampleee"`, `"other example"`},
+		{"pattern", text(model.Check{Op: model.CheckPattern, Value: `^[A-Z]{3}-\d+$`}), `"AAA-0"`, `"BBB-1"`},
+		{"a pattern that can't be met by hand", text(model.Check{Op: model.CheckPattern, Value: `^a\bb$`}), "", ""},
+		{"enum", model.Type{Kind: model.KindText, Enum: []string{"one"}}, `"one"`, ""},
+		{"one of", text(model.Check{Op: model.CheckIn, Values: []string{"a", "b"}}), `"a"`, `"b"`},
+		{"whole", whole(), "1", "2"},
+		{"from", whole(model.Check{Op: model.CheckExclusiveMin, Value: "10"}), "11", "12"},
+		{"below", whole(model.Check{Op: model.CheckExclusiveMax, Value: "0"}), "-10", "-9"},
+		{"but not", whole(model.Check{Op: model.CheckNotEqual, Value: "1"}), "2", "3"},
+		{"array", array(bigint), "[1]", "[2]"},
+		{"uuid", uuid, `"00000000-0000-4000-8000-000000000001"`, `"00000000-0000-4000-8000-000000000002"`},
+		{"list", model.Type{Kind: model.KindRecord, List: true, Members: []model.Member{
+			{Name: "sku", Type: text(), Required: true}, {Name: "kind", Type: model.Type{Kind: model.KindText, Enum: []string{"x"}}, Required: true},
+		}}, `[{"kind":"x","sku":"example"}]`, `[{"kind":"x","sku":"other example"}]`},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			for turn, want := range []string{c.first, c.then} {
+				value, ok := sample(c.typ, turn)
+				if got := encoded(value); ok != (want != "") || ok && got != want {
+					t.Errorf("turn %d: %s, %t, want %s", turn, got, ok, want)
+				}
+			}
+		})
+	}
+}
+
+// Every value that is sent as another one is another one.
+func TestOtherValuesDiffer(t *testing.T) {
+	for _, c := range emitCases() {
+		for _, op := range c.ops {
+			example := exampleBody(op.Model)
+			for _, in := range op.Model.Inputs {
+				other := otherValue(op.Model, in, example)
+				if in.From == model.FromBody && other != "" && other == encoded(memberOf(example, in.Name)) {
+					t.Errorf("%s: %s is %s again", op.Model.Name, in.Name, other)
+				}
+				if in.From == model.FromBody && other != "" && !json.Valid([]byte(other)) {
+					t.Errorf("%s: %s: %s is not JSON", op.Model.Name, in.Name, other)
+				}
+			}
+		}
+	}
+}
+
+// The names that a user's own test files set are part of the contract.
+func TestConformanceHooks(t *testing.T) {
+	out, err := Conformance("api", "db/migrations", emitCases()[0].svc, emitCases()[0].ops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, hook := range []string{`var conformanceFixtures func\(t testing.TB, f \*idemtest.Fixture\)`, `var conformanceKit func\(t testing.TB, kit \*idemtest.Kit\)`} {
+		if !regexp.MustCompile(hook).Match(out[0].Content) {
+			t.Errorf("%s is not there", hook)
+		}
+	}
+	if !strings.Contains(string(out[0].Content), `idemtest.Migrated(t, "../db/migrations")`) {
+		t.Error("the migrations are not found from the package's folder")
+	}
+}
