@@ -35,7 +35,7 @@ func explainOperations() []Explanation {
 		},
 		{
 			Code: IntentColumns, Title: "an intent whose columns can't hold it",
-			Meaning: "The columns of an intent must exist, be NOT NULL (nulls are never equal, so they would let a second row in), and be written by the statement.",
+			Meaning: "The columns of an intent must exist, be NOT NULL (nulls are never equal, so they would let a second row in), include the partition key of a partitioned table, and be written by the statement. A condition (`where …`) may only say what holds for a row for ever: columns, constants and immutable functions.",
 			Wrong:   "-- @intent payments (tenant_id, note)     -- note may be null",
 			Right:   "-- @intent payments (tenant_id, order_id)",
 		},

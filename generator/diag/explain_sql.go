@@ -5,7 +5,7 @@ func explainSQL() []Explanation {
 	return []Explanation{
 		{
 			Code: MigrationForm, Title: "a migration that can't be read",
-			Meaning: "idemgen reads the Up part of every goose migration, to know tables, constraints and indexes. A file without a number, without `-- +goose Up`, or with SQL that PostgreSQL's grammar refuses can't be read. Types and tables made inside a DO block are not seen: make them with plain statements.",
+			Meaning: "idemgen reads the Up part of every goose migration, to know tables, constraints and indexes. A file without a number, without `-- +goose Up`, with a StatementBegin that never ends, or with SQL that PostgreSQL's grammar refuses can't be read. Types and tables made inside a DO block are not seen: make them with plain statements.",
 			Wrong:   "DO $$ BEGIN CREATE TYPE payment_status AS ENUM ('new'); END $$;",
 			Right:   "CREATE TYPE payment_status AS ENUM ('new');",
 		},
@@ -29,7 +29,7 @@ func explainSQL() []Explanation {
 		},
 		{
 			Code: QueryCorrupt, Title: "SQL that sqlc would change silently",
-			Meaning: "sqlc removes every line that begins with -- or #, also inside a string, and every line that begins with /* and ends with */, with all that stands between. It takes `=@x` for an operator `=@`. The statement would compile and do something else.",
+			Meaning: "sqlc removes every line that begins with -- or #, also inside a string, and every line that begins with /* and ends with */, with all that stands between. It takes `=@x` for an operator `=@`, and breaks on a second cast, `@x::a::b`: write `(@x::a)::b`. The statement would compile and do something else.",
 			Wrong:   "SELECT meta\n#>> '{a}' FROM t WHERE id =@id;",
 			Right:   "SELECT meta #>> '{a}'\nFROM t WHERE id = @id;",
 		},
@@ -41,7 +41,7 @@ func explainSQL() []Explanation {
 		},
 		{
 			Code: NameCollision, Title: "names that meet",
-			Meaning: "Two names become the same Go name, or a name is reserved: tables, CTEs and columns that begin with idem_, and query names like Ctx, String, Type, WithTx.",
+			Meaning: "Two names become the same Go name, or a name is reserved: tables, CTEs and columns that begin with idem_, query names like Ctx, String, Type, WithTx, and parameters like @ctx, @err or @rows where sqlc passes them as plain arguments of a method.",
 			Wrong:   "WITH idem_done AS (SELECT 1) SELECT * FROM idem_done;",
 			Right:   "WITH finished AS (SELECT 1) SELECT * FROM finished;",
 		},

@@ -39,9 +39,19 @@ func (p *planner) whyStepped() string {
 	case iso != "" && iso != readCommitted:
 		return "isolation " + iso
 	case u.query.Shape.TargetTraits.Rules:
-		return fmt.Sprintf("the table %s has rules, which PostgreSQL refuses inside WITH", u.query.Shape.Target)
+		return u.written() + " has rules, which PostgreSQL refuses inside WITH"
 	}
 	return ""
+}
+
+// written names what the statement writes. The tables behind a view act for it;
+// one that no migration makes may have anything.
+func (u *unit) written() string {
+	target := u.query.Shape.Target.String()
+	if u.query.Shape.TargetTraits.View {
+		return "the view " + target + ", or what is behind it,"
+	}
+	return "the table " + target
 }
 
 // whyVerbatim says why a condition can't gate the statement, or would show.
@@ -49,7 +59,7 @@ func (u *unit) whyVerbatim() string {
 	shape := u.query.Shape
 	switch {
 	case shape.TargetTraits.StatementTriggers:
-		return fmt.Sprintf("the table %s has statement-level triggers, which would fire on a replay", shape.Target)
+		return u.written() + " has statement-level triggers, which would fire on a replay"
 	case u.stmt.ModifyingCTEs():
 		return "common table expressions of the statement write"
 	case shape.SkipLocked:

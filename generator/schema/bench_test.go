@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/idemgen/idemgen/generator/diag"
 )
@@ -58,21 +57,5 @@ func runBigService(t testing.TB, files []File, queries []string) {
 	}
 	if got := diags.Sorted(); len(got) > 0 {
 		t.Fatal(got)
-	}
-}
-
-// TestBigServiceIsFast holds the share of this package in the bound of 300 ms
-// for 300 queries in 100 tables. The best of a few runs is judged, since other
-// tests share the machine.
-func TestBigServiceIsFast(t *testing.T) {
-	files, queries := bigService()
-	best := time.Hour
-	for range 5 {
-		start := time.Now()
-		runBigService(t, files, queries)
-		best = min(best, time.Since(start))
-	}
-	if best > 150*time.Millisecond {
-		t.Errorf("best of five runs: %v", best)
 	}
 }

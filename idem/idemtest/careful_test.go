@@ -73,7 +73,6 @@ type work struct {
 	scope, key, tenant string
 	print              []byte
 	payment            payment
-	cookie             bool
 }
 
 func (c careful) ServeHTTP(w http.ResponseWriter, r *http.Request) {

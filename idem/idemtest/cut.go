@@ -89,7 +89,7 @@ type cutConn struct {
 func (c *cutConn) Write(p []byte) (int, error) {
 	if at, ok := c.cutter.takes(p); ok {
 		if at == CutBefore {
-			_ = c.Conn.Close()
+			_ = c.Close()
 			return 0, io.ErrClosedPipe
 		}
 		c.mu.Lock()
@@ -107,7 +107,7 @@ func (c *cutConn) Read(p []byte) (int, error) {
 	c.mu.Unlock()
 	if cut {
 		c.cutter.fire()
-		_ = c.Conn.Close()
+		_ = c.Close()
 		return 0, io.ErrUnexpectedEOF
 	}
 	return n, err
