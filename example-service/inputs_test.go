@@ -49,7 +49,7 @@ func TestInvalidInputs(t *testing.T) {
 		{"above int8", "POST /v1/accounts", `{"owner": "Ada", "currency": "EUR", "balance": 9223372036854775808}`, 422, "input-invalid", []string{"/balance"}},
 		{"far above int8", "POST /v1/accounts", `{"owner": "Ada", "currency": "EUR", "balance": 1e999999}`, 422, "input-invalid", []string{"/balance"}},
 		{"zero bytes", "POST /v1/accounts", `{"owner": "A\u0000a", "currency": "EUR"}`, 422, "input-invalid", []string{"/owner"}},
-		{"no amount of money", "POST /v1/payments", `{"order_id": "o", "amount": 0, "currency": "EUR"}`, 422, "input-invalid", []string{"/amount"}},
+		{"no amount of money", "POST /v1/payments", `{"order_id": "o", "amount": 0, "currency": "EUR"}`, 422, "amount_not_positive", []string{"/amount"}},
 		{"several at once", "POST /v1/payments", `{"order_id": "", "amount": -5, "currency": "e"}`, 422, "input-invalid", []string{"/amount", "/currency", "/order_id"}},
 		{"note that is no text", "POST /v1/payments", `{"order_id": "o", "amount": 1, "currency": "EUR", "note": {}}`, 422, "input-invalid", []string{"/note"}},
 		{"path that is no number", "POST /v1/payments/abc/capture", "", 422, "input-invalid", []string{"path:id"}},

@@ -141,7 +141,7 @@ func TestRoundTripsOverHTTP(t *testing.T) {
 		"replay": func() { c.post(t, "/v1/payments", "warm", paymentBody("order-2")).must(t, 201) },
 		"read":   func() { c.get(t, "/v1/payments/1").must(t, 200) },
 		"refusal": func() {
-			c.post(t, "/v1/payments", "k2", `{"order_id": "o", "amount": 0, "currency": "EUR"}`).refused(t, 422, "input-invalid")
+			c.post(t, "/v1/payments", "k2", `{"order_id": "o", "amount": 0, "currency": "EUR"}`).refused(t, 422, "amount_not_positive")
 		},
 	} {
 		if name == "replay" || name == "refusal" {

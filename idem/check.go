@@ -42,8 +42,8 @@ func (f *boundField) check(pointer string, v Value, faults *faultList) {
 // checkText reports the first rule that does not hold.
 func (f *boundField) checkText(pointer, text string, faults *faultList) {
 	for _, r := range f.rules {
-		if fault := r(text); fault != nil {
-			faults.add(pointer, fault)
+		if fault := r.breaks(text); fault != nil {
+			faults.addDeclared(pointer, fault, r.declared)
 			return
 		}
 	}
@@ -56,7 +56,7 @@ func (f *boundField) checkRecords(pointer string, elems [][]Value, faults *fault
 			base += strconv.Itoa(i) + "/"
 		}
 		for j, member := range f.elem {
-			if len(*faults) >= maxFieldErrors {
+			if faults.full() {
 				return
 			}
 			member.check(base+escapePointer(member.Name), values[j], faults)

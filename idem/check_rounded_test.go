@@ -41,7 +41,7 @@ func TestCase_rules_9_RulesSeeWhatIsStored(t *testing.T) {
 			}
 			ok := true
 			for _, r := range rules {
-				ok = ok && r(text) == nil
+				ok = ok && r.breaks(text) == nil
 			}
 			if ok != want[i] {
 				t.Errorf("%s, rounded %v: %v", text, rounded, ok)

@@ -12,14 +12,20 @@ import (
 // rule is one compiled check: it says what is wrong with a canonical text.
 type rule func(text string) *valueFault
 
+// boundRule is a rule of a field, and the answer declared for it, nil if none.
+type boundRule struct {
+	breaks   rule
+	declared *Problem
+}
+
 // compileRules prepares length, enum and Checks of a field.
-func compileRules(f Field) ([]rule, error) {
-	var rules []rule
+func compileRules(f Field) ([]boundRule, error) {
+	var rules []boundRule
 	if f.Length > 0 {
-		rules = append(rules, lengthRule(f.Kind, CheckMaxLength, f.Length))
+		rules = append(rules, boundRule{breaks: lengthRule(f.Kind, CheckMaxLength, f.Length)})
 	}
 	if f.Enum != nil {
-		rules = append(rules, enumRule(f.Enum))
+		rules = append(rules, boundRule{breaks: enumRule(f.Enum)})
 	}
 	for _, c := range f.Checks {
 		r, err := compileRule(f.Kind, c)
@@ -29,7 +35,7 @@ func compileRules(f Field) ([]rule, error) {
 		if c.Rounded && f.Kind == KindNumeric {
 			r = roundedRule(r, c.Scale)
 		}
-		rules = append(rules, r)
+		rules = append(rules, boundRule{r, c.Problem})
 	}
 	return rules, nil
 }
@@ -47,7 +53,7 @@ func roundedRule(r rule, scale int) rule {
 func compileRule(k Kind, c Check) (rule, error) {
 	switch c.Op {
 	case CheckMin, CheckMax, CheckExclusiveMin, CheckExclusiveMax:
-		return boundRule(k, c)
+		return limitRule(k, c)
 	case CheckMinLength, CheckMaxLength:
 		n, err := strconv.Atoi(c.Value)
 		if err != nil {
@@ -77,7 +83,7 @@ var boundForms = map[CheckOp]boundForm{
 	CheckExclusiveMax: {"exclusive_maximum", "must be less than ", func(o int) bool { return o < 0 }},
 }
 
-func boundRule(k Kind, c Check) (rule, error) {
+func limitRule(k Kind, c Check) (rule, error) {
 	if !k.ordered() {
 		return nil, fmt.Errorf("a bound on %s depends on more than the value", k)
 	}

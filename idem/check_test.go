@@ -66,3 +66,30 @@ func TestCheck_allFieldsAtOnce(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A rule with a declared answer gives it, unless something else is wrong too.
+func TestADeclaredAnswerOfACheck(t *testing.T) {
+	declared := &Problem{Status: 409, Code: "amount_not_positive", Title: "amount must be positive"}
+	d, err := compileFields(&Operation{Fields: []Field{
+		{From: FromBody, Name: "amount", Kind: KindInt8, Required: true, Checks: []Check{{Op: CheckExclusiveMin, Value: "0", Problem: declared}}},
+		{From: FromBody, Name: "note", Length: 3},
+	}}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for body, want := range map[string]string{
+		`{"amount": 0}`:                 "409 amount_not_positive",
+		`{"amount": 0, "note": "long"}`: "422 input-invalid",
+		`{"note": "long"}`:              "422 input-invalid",
+		`{}`:                            "422 input-invalid",
+	} {
+		values, refused := d.decode(request{body: []byte(body)})
+		if refused != nil {
+			t.Fatal(refused)
+		}
+		got := d.check(values)
+		if got == nil || fmt.Sprintf("%d %s", got.Status, got.Code) != want || len(got.Fields) == 0 {
+			t.Errorf("%s: %v", body, got)
+		}
+	}
+}

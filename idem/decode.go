@@ -24,7 +24,7 @@ type boundField struct {
 	Field
 	index   int
 	pointer string // of FieldError
-	rules   []rule
+	rules   []boundRule
 	filled  *Value // the default
 	asked   bool   // has() asks about it: null and absent differ
 	elem    []*boundField
@@ -46,22 +46,43 @@ type request struct {
 const maxFieldErrors = 100
 
 // faultList gathers what is wrong with the fields of one request.
-type faultList []FieldError
+type faultList struct {
+	fields   []FieldError
+	declared *Problem // the declared answer of all of them, nil if they have none in common
+}
 
-func (l *faultList) add(pointer string, fault *valueFault) {
-	if fault != nil && len(*l) < maxFieldErrors {
-		*l = append(*l, FieldError{Pointer: pointer, Code: fault.code, Detail: fault.detail})
+func (l *faultList) add(pointer string, fault *valueFault) { l.addDeclared(pointer, fault, nil) }
+
+// addDeclared adds a fault with the answer that is declared for it, if any.
+func (l *faultList) addDeclared(pointer string, fault *valueFault, declared *Problem) {
+	if fault == nil {
+		return
+	}
+	if len(l.fields) == 0 {
+		l.declared = declared
+	} else if l.declared != nil && (declared == nil || *declared != *l.declared) {
+		l.declared = nil
+	}
+	if len(l.fields) < maxFieldErrors {
+		l.fields = append(l.fields, FieldError{Pointer: pointer, Code: fault.code, Detail: fault.detail})
 	}
 }
 
-// answer is the 422 that names every field, nil if there is nothing wrong.
-func (l faultList) answer() *Error {
-	if len(l) == 0 {
+// full reports whether no more faults are listed.
+func (l *faultList) full() bool { return len(l.fields) >= maxFieldErrors }
+
+// answer is the 422 that names every field, or the declared answer if it is the
+// one of all of them; nil if there is nothing wrong.
+func (l *faultList) answer() *Error {
+	switch {
+	case len(l.fields) == 0:
 		return nil
+	case l.declared != nil:
+		return &Error{Status: l.declared.Status, Code: l.declared.Code, Title: l.declared.Title, Fields: l.fields}
 	}
 	return &Error{
 		Status: http.StatusUnprocessableEntity, Code: "input-invalid",
-		Title: "Some inputs are not valid", Fields: l,
+		Title: "Some inputs are not valid", Fields: l.fields,
 	}
 }
 

@@ -93,7 +93,7 @@ func (r *bodyReader) pushIndex(i int) (mark int) {
 func (r *bodyReader) pop(mark int) { r.pointer = r.pointer[:mark] }
 
 func (r *bodyReader) refuse(fault *valueFault) {
-	if fault != nil && len(*r.faults) < maxFieldErrors {
+	if fault != nil && !r.faults.full() {
 		r.faults.add(string(r.pointer), fault)
 	}
 }
@@ -239,7 +239,7 @@ func (r *bodyReader) list(f *boundField, c byte) (Value, *Error) {
 		r.pop(mark)
 		return err
 	})
-	if err != nil || len(*r.faults) > 0 {
+	if err != nil || len(r.faults.fields) > 0 {
 		return Value{}, err
 	}
 	return listValue(f, elems), nil
@@ -247,7 +247,7 @@ func (r *bodyReader) list(f *boundField, c byte) (Value, *Error) {
 
 func (r *bodyReader) record(f *boundField) (Value, *Error) {
 	values, err := r.elem(f)
-	if err != nil || len(*r.faults) > 0 {
+	if err != nil || len(r.faults.fields) > 0 {
 		return Value{}, err
 	}
 	return recordValue(f, values), nil

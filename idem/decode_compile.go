@@ -144,8 +144,8 @@ func (f *boundField) fromDocument(text string) (Value, *valueFault) {
 	if err == nil {
 		err = r.unknownMembers()
 	}
-	if err == nil && len(faults) > 0 {
-		return v, &valueFault{faults[0].Code, faults[0].Pointer + " " + faults[0].Detail}
+	if err == nil && len(faults.fields) > 0 {
+		return v, &valueFault{faults.fields[0].Code, faults.fields[0].Pointer + " " + faults.fields[0].Detail}
 	}
 	if err != nil {
 		return v, &valueFault{"json", "must be a JSON document: " + err.Error()}

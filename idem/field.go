@@ -64,6 +64,9 @@ type Check struct {
 	// stored: rounded to Scale digits behind the point, half away from zero.
 	Rounded bool
 	Scale   int
+	// Problem is the declared answer (@error) to the constraint that the rule is
+	// made of: given where nothing else is wrong with the request.
+	Problem *Problem
 }
 
 // CheckOp tells the rules apart.

@@ -57,8 +57,8 @@ func (d *decoder) decodeCaller(caller []any, values []Value) *Error {
 	if err := encodeFields(d.caller, caller, values, &faults); err != nil {
 		return err
 	}
-	if len(faults) > 0 {
-		return internalError(fmt.Errorf("%s %s", faults[0].Pointer, faults[0].Detail))
+	if len(faults.fields) > 0 {
+		return internalError(fmt.Errorf("%s %s", faults.fields[0].Pointer, faults.fields[0].Detail))
 	}
 	for _, f := range d.caller {
 		if v := values[f.index]; (!v.Set || v.Null) && !f.Nullable && f.filled == nil {

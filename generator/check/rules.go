@@ -112,7 +112,7 @@ func (b *builder) endpointErrors() {
 
 func (b *builder) errorRules(step *model.Step, rules []spec.ErrorRule) {
 	for _, r := range rules {
-		out := model.ErrorRule{Problem: problem(r.Problem, snake(r.Name.Value))}
+		out := model.ErrorRule{Problem: problem(r.Problem, snake(r.Name.Value)), Declared: true}
 		if b.isSQLState(r.Name.Value) {
 			out.SQLState = strings.ToUpper(r.Name.Value)
 			b.sqlState(r.Name)

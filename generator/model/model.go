@@ -190,6 +190,7 @@ type ErrorRule struct {
 	Constraint string
 	SQLState   string
 	Problem    Problem
+	Declared   bool // by @error; false for the default of a CHECK
 }
 
 // Problem is a declared client error.

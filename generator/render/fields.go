@@ -29,9 +29,11 @@ var checkOps = map[model.CheckOp]string{
 // fields writes the idem.Field list of an operation.
 func fields(svc *model.Service, op *model.Operation) string {
 	items := make([]string, len(op.Inputs))
+	declared := declaredProblems(op)
 	for i, in := range op.Inputs {
 		f := fieldLiteral{
-			from: in.From, name: in.Name, typ: in.Type,
+			declared: declared,
+			from:     in.From, name: in.Name, typ: in.Type,
 			required: in.Required, nullable: in.Nullable, def: in.Default,
 			scope: in.From == model.FromCaller && in.Name == scopeField(svc),
 		}
@@ -69,6 +71,21 @@ type fieldLiteral struct {
 	required, nullable bool
 	def                *string
 	scope              bool
+	declared           map[string]model.Problem // by constraint
+}
+
+// declaredProblems are the answers that @error gives to constraints: a check
+// made of one is answered alike, whether it is met before or in the database.
+func declaredProblems(op *model.Operation) map[string]model.Problem {
+	out := map[string]model.Problem{}
+	for _, s := range op.Steps {
+		for _, rule := range s.Errors {
+			if rule.Declared && rule.Constraint != "" {
+				out[rule.Constraint] = rule.Problem
+			}
+		}
+	}
+	return out
 }
 
 func (f fieldLiteral) String() string {
@@ -83,8 +100,8 @@ func (f fieldLiteral) String() string {
 		member{"Default", defaultText(f.def)},
 		member{"Length", number(t.Length)},
 		member{"Enum", list("string", texts(t.Enum))},
-		member{"Checks", checks(t.Checks)},
-		member{"Elem", elements(t.Members)},
+		member{"Checks", checks(t.Checks, f.declared)},
+		member{"Elem", elements(t.Members, f.declared)},
 		member{"List", boolean(t.List)},
 		member{"Scope", boolean(f.scope)},
 	)
@@ -98,11 +115,12 @@ func defaultText(def *string) string {
 }
 
 // elements writes the members of a record; they come from the body with it.
-func elements(members []model.Member) string {
+func elements(members []model.Member, declared map[string]model.Problem) string {
 	items := make([]string, len(members))
 	for i, m := range members {
 		f := fieldLiteral{
-			from: model.FromBody, name: m.Name, typ: m.Type,
+			declared: declared,
+			from:     model.FromBody, name: m.Name, typ: m.Type,
 			required: m.Required, nullable: m.Type.Nullable,
 		}
 		items[i] = f.String()
@@ -110,15 +128,20 @@ func elements(members []model.Member) string {
 	return list("idem.Field", items)
 }
 
-func checks(rules []model.Check) string {
+func checks(rules []model.Check, declared map[string]model.Problem) string {
 	items := make([]string, len(rules))
 	for i, c := range rules {
+		answer := ""
+		if p, ok := declared[c.Name]; ok && c.Name != "" {
+			answer = problem("&idem.Problem", p)
+		}
 		items[i] = object("",
 			member{"Op", checkOps[c.Op]},
 			member{"Value", text(c.Value)},
 			member{"Values", list("string", texts(c.Values))},
 			member{"Rounded", boolean(c.Rounded)},
 			member{"Scale", number(c.Scale)},
+			member{"Problem", answer},
 		)
 	}
 	return list("idem.Check", items)

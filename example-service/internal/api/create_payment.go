@@ -42,7 +42,13 @@ func createPaymentOperation() *idem.Operation {
 				Name:     "amount",
 				Kind:     idem.KindInt8,
 				Required: true,
-				Checks:   []idem.Check{{Op: idem.CheckExclusiveMin, Value: "0"}},
+				Checks: []idem.Check{
+					{
+						Op:      idem.CheckExclusiveMin,
+						Value:   "0",
+						Problem: &idem.Problem{Status: 422, Code: "amount_not_positive", Title: "amount must be positive"},
+					},
+				},
 			},
 			{
 				From:     idem.FromBody,
