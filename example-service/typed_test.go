@@ -194,7 +194,7 @@ func TestCallsFromGoAndHTTPShareRecords(t *testing.T) {
 		}
 		in.Items = append(in.Items, api.PlaceOrderInputItems{Sku: "A", Qty: 0, Price: in.Items[0].Price})
 		_, _, err = s.api.PlaceOrder(ctx, caller, newKey(), in)
-		checkError(t, err, 422, "amount_not_positive")
+		checkError(t, err, 422, "input-invalid")
 		if e := refusal(err); len(e.Fields) != 1 || e.Fields[0].Pointer != "/items/1/qty" {
 			t.Errorf("%+v", e.Fields)
 		}
