@@ -90,7 +90,7 @@ func TestPlaceOrderRefusedByTheDatabase(t *testing.T) {
 		body := orderBody(pen, test.line)
 		first := c.post(t, "/v1/orders", code, body)
 		first.refused(t, test.status, code)
-		if again := c.post(t, "/v1/orders", code, body); !again.replayed() || string(again.body) != string(first.body) {
+		if again := c.post(t, "/v1/orders", code, body); !again.replayed() || again.body != first.body {
 			t.Errorf("%s again: %d %s", code, again.status, again.body)
 		}
 	}
