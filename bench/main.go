@@ -160,7 +160,7 @@ func measure(ctx context.Context, c contender, o options) (float64, error) {
 	)
 	for range o.clients {
 		wg.Go(func() {
-			for time.Now().Before(deadline) && failed.Load() == nil {
+			for once := true; (once || time.Now().Before(deadline)) && failed.Load() == nil; once = false {
 				n := strconv.FormatInt(keys.Add(1), 10)
 				if err := c.run(ctx, "key-"+n, "order-"+n); err != nil {
 					err = fmt.Errorf("%s: %w", c.name, err)

@@ -3,6 +3,7 @@ package sqltext
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -199,7 +200,7 @@ func TestParams(t *testing.T) {
 		t.Errorf("params: %v", got)
 	}
 	want := strings.Replace(strings.Replace(sql, "$10", "$12", 1), "$1,", "$3,", 1)
-	if got := Renumber(sql, func(n int) int { return n + 2 }); got != want {
+	if got := ReplaceParams(sql, func(n int) string { return "$" + strconv.Itoa(n+2) }); got != want {
 		t.Errorf("renumbered: %s", got)
 	}
 }

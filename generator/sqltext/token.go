@@ -2,7 +2,6 @@ package sqltext
 
 import (
 	"errors"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -103,12 +102,6 @@ func wrapError(sql string, err error) *Error {
 		offset += size
 	}
 	return &Error{Message: e.Message, Offset: offset}
-}
-
-// Renumber gives every parameter $n the number number(n). A text that can't be
-// cut into tokens comes back as it is.
-func Renumber(sql string, number func(n int) int) string {
-	return ReplaceParams(sql, func(n int) string { return "$" + strconv.Itoa(number(n)) })
 }
 
 // ReplaceParams puts a text in the place of every parameter. A text that can't

@@ -88,13 +88,13 @@ func TestWhoMayImportWhom(t *testing.T) {
 	}{
 		{"the generator", own("generator"), own("generator", "internal", "cmd")},
 		{"the command line", own("internal/cli"), own("cmd")},
-		{"the runtime", own("idem"), append(own("idem", "generator/render", "generator/check", "bench"), module)},
+		{"the runtime", own("idem"), own("idem")},
 		{"the PostgreSQL grammar", []string{"github.com/sqlc-dev/oliphant"}, own("generator/schema", "generator/sqltext")},
 		{"YAML", []string{"go.yaml.in"}, own("generator")},
 		{"cobra", []string{"github.com/spf13"}, own("internal/cli")},
 		{"the disk", []string{"os"}, own("generator/files", "generator/sqlcrun", "cmd", "idem/idemtest")},
 		{"processes", []string{"os/exec"}, own("generator/sqlcrun", "idem/idemtest")},
-		{"test support", own("idem/idemtest"), own("idem/idemtest", "bench")},
+		{"test support", own("idem/idemtest"), own("idem/idemtest")},
 		{"embedded PostgreSQL", []string{"github.com/fergusstrange"}, own("idem/idemtest")},
 	}
 	for _, rule := range rules {
