@@ -39,7 +39,11 @@ func stepAnswers(at string, s *model.Step) []string {
 		lines = append(lines, refusalLine(r.Problem, at+r.Column+" is not true"))
 	}
 	for _, r := range s.Errors {
-		lines = append(lines, refusalLine(r.Problem, at+r.Constraint+r.SQLState+" is violated"))
+		when := at + r.Constraint + r.SQLState + " is violated"
+		if !r.Declared {
+			when += "; 422 input-invalid where that is seen before"
+		}
+		lines = append(lines, refusalLine(r.Problem, when))
 	}
 	if s.Intent != nil {
 		line := "409 intent-conflict: " + at + s.Intent.Index + " is violated: there is a row for this intent"

@@ -23,14 +23,15 @@ func nextNew(tree *files.Tree, opts Options, ownModule bool) []string {
 		out[0] = strings.TrimSuffix(out[0], " && go mod tidy") // it can't succeed yet
 	}
 	if opts.NoGenerate {
-		out = append(out, "go mod tidy -e   # the package that main.go imports is made by the next step", "go generate ./...")
+		out = append(out, "go mod tidy -e   # the package that main.go imports is made by the next step", "go generate .")
 	}
 	return append(out,
 		"go mod tidy",
 		"DATABASE_URL=postgres://postgres@localhost:5432/postgres go run .",
 		`curl -i localhost:8080/v1/orders -H 'Authorization: Bearer demo-key' -H 'Idempotency-Key: first' -H 'Content-Type: application/json' -d '{"reference": "A-1", "amount": 100}'`,
 		"Put your own tables and statements in place of the sample: db/migrations/00001_orders.sql, its intent's migration beside it, db/queries/orders.sql",
-		"After each change of a query or a migration: go generate ./...",
+		"After each change of a query or a migration: go generate .",
+		"go test ./... checks every operation; with -v it says which ones need fixtures first",
 	)
 }
 
@@ -43,12 +44,12 @@ func nextExisting(tree *files.Tree, v view, opts Options) []string {
 		out = append(out, "Write scope: in idemgen.yaml. No column was found that says whose the rows are; then bind it: bind: {tenant_id: caller.tenant_id}")
 	}
 	if v.keepsStructs {
-		out = append(out, "If you want no Go types for the tables of idemgen's runtime in "+v.sqlcOut+": omit_unused_structs: true under gen: go: in "+v.Sqlc)
+		out = append(out, "If you want no Go types for the tables of idemgen's runtime in "+v.sqlcOut+": omit_unused_structs: true under gen: go: in "+v.Sqlc+" (it drops those of your own tables that no query returns, too)")
 	}
 	return append(out,
 		"Annotate a query in "+v.Queries+", between its name and its SQL: -- @http POST /v1/orders",
-		"go generate ./... && go mod tidy",
-		"Mount it: svc, err := "+v.Package+".New(pool, "+v.Package+".Options{Caller: callerOf}); err = svc.Mount(router); go svc.Run(ctx)",
+		"go generate . && go mod tidy",
+		"Mount it: svc, err := "+v.Package+".New(pool, "+v.Package+".Options{Caller: callerOf}); err = svc.Mount(r.With(authenticate)), last and on the root router; go svc.Run(ctx)",
 	)
 }
 

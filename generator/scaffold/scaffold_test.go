@@ -231,8 +231,8 @@ func TestNextWithACheckout(t *testing.T) {
 	}
 	opts.NoGenerate = true
 	made, err = New(folder(t, mod), opts)
-	if err != nil || made.Next[0] != edit || !strings.HasPrefix(made.Next[1], "go mod tidy -e ") || made.Next[2] != "go generate ./..." || made.Next[3] != "go mod tidy" {
-		t.Errorf("--no-generate: %v, %v", made, err)
+	if err != nil || made.Next[0] != edit || !strings.HasPrefix(made.Next[1], "go mod tidy -e ") || made.Next[2] != "go generate ." || made.Next[3] != "go mod tidy" {
+		t.Errorf("--no-generate: %v, %v", made.Next, err)
 	}
 	if made, err = New(folder(t, nil), opts); err != nil || !strings.HasPrefix(made.Next[0], "go mod tidy -e ") {
 		t.Errorf("--no-generate in an empty folder: %v, %v", made, err)

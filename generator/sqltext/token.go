@@ -2,6 +2,7 @@ package sqltext
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 

@@ -45,7 +45,8 @@ func (p *probe) example() error {
 	got := s.send(p.handlers[0], newKey())
 	switch {
 	case got.definite():
-		return skip(fmt.Sprintf("it answers %s\nto its example: %s\nFixtures must make what the example needs, and Set %s",
+		return skip(fmt.Sprintf("it answers %s\nto its example: %s\nFixtures must make what the example needs, and Set %s; "+
+			"in an emitted test, by conformanceFixtures, set in an init of a _test.go file of your own",
 			got, s.target(), p.settable()))
 	case !got.success():
 		return fmt.Errorf("its example is answered with %s", got)

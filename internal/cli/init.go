@@ -35,7 +35,11 @@ line; then generates it. No file is ever overwritten.
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				a.dir = filepath.Join(a.dir, args[0])
+				if filepath.IsAbs(args[0]) {
+					a.dir = args[0]
+				} else {
+					a.dir = filepath.Join(a.dir, args[0])
+				}
 			}
 			if f.existing {
 				return a.initExisting(f)

@@ -6,7 +6,7 @@
 --
 -- Answers, apart from those of every operation (docs/semantics.md of idemgen):
 --   201: done
---   422 payments_amount_check: payments_amount_check is violated
+--   422 payments_amount_check: payments_amount_check is violated; 422 input-invalid where that is seen before
 --
 -- Each section below is the very text that the service sends. How to read it:
 -- docs/reviewing.md of idemgen.

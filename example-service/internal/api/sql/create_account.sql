@@ -6,9 +6,9 @@
 --
 -- Answers, apart from those of every operation (docs/semantics.md of idemgen):
 --   201: done
---   422 accounts_balance_check: accounts_balance_check is violated
---   422 accounts_currency_check: accounts_currency_check is violated
---   422 accounts_owner_check: accounts_owner_check is violated
+--   422 accounts_balance_check: accounts_balance_check is violated; 422 input-invalid where that is seen before
+--   422 accounts_currency_check: accounts_currency_check is violated; 422 input-invalid where that is seen before
+--   422 accounts_owner_check: accounts_owner_check is violated; 422 input-invalid where that is seen before
 --
 -- Each section below is the very text that the service sends. How to read it:
 -- docs/reviewing.md of idemgen.

@@ -11,9 +11,9 @@
 --   422 same_account: MoveMoney: differ is not true
 --   404 no_such_account: MoveMoney: both_exist is not true
 --   402 insufficient_funds: MoveMoney: enough is not true
---   422 accounts_balance_check: MoveMoney: accounts_balance_check is violated
+--   422 accounts_balance_check: MoveMoney: accounts_balance_check is violated; 422 input-invalid where that is seen before
 --   422 same_account: InsertTransfer: transfers_accounts_differ is violated
---   422 transfers_amount_check: InsertTransfer: transfers_amount_check is violated
+--   422 transfers_amount_check: InsertTransfer: transfers_amount_check is violated; 422 input-invalid where that is seen before
 --
 -- Each section below is the very text that the service sends. How to read it:
 -- docs/reviewing.md of idemgen.

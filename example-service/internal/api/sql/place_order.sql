@@ -8,9 +8,9 @@
 -- Answers, apart from those of every operation (docs/semantics.md of idemgen):
 --   201: done
 --   409 conflict: no row
---   422 order_lines_price_check: order_lines_price_check is violated
---   422 order_lines_qty_check: order_lines_qty_check is violated
---   422 order_lines_sku_check: order_lines_sku_check is violated
+--   422 order_lines_price_check: order_lines_price_check is violated; 422 input-invalid where that is seen before
+--   422 order_lines_qty_check: order_lines_qty_check is violated; 422 input-invalid where that is seen before
+--   422 order_lines_sku_check: order_lines_sku_check is violated; 422 input-invalid where that is seen before
 --
 -- Each section below is the very text that the service sends. How to read it:
 -- docs/reviewing.md of idemgen.

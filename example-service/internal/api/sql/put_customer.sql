@@ -8,8 +8,8 @@
 --   200: done
 --   201: created is true; the writes stay
 --   404 not_found: no row
---   422 customers_email_check: customers_email_check is violated
---   422 customers_name_check: customers_name_check is violated
+--   422 customers_email_check: customers_email_check is violated; 422 input-invalid where that is seen before
+--   422 customers_name_check: customers_name_check is violated; 422 input-invalid where that is seen before
 --
 -- Each section below is the very text that the service sends. How to read it:
 -- docs/reviewing.md of idemgen.

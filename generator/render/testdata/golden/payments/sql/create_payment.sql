@@ -6,7 +6,7 @@
 -- Answers, apart from those of every operation (docs/semantics.md of idemgen):
 --   201: done
 --   0 : no row
---   422 amount_not_positive: payments_amount_check is violated
+--   422 amount_not_positive: payments_amount_check is violated; 422 input-invalid where that is seen before
 --   409 intent-conflict: payments_tenant_id_order_id_intent is violated: there is a row for this intent
 --
 -- Each section below is the very text that the service sends. How to read it:
