@@ -93,7 +93,7 @@ func (s *jsonScanner) escape() (rune, *Error) {
 	return 0, s.syntax("lone surrogate in a string")
 }
 
-// unit reads uXXXX.
+// unit reads the u and the four hex digits of an escape.
 func (s *jsonScanner) unit() (rune, bool) {
 	if s.pos+5 > len(s.data) {
 		return 0, false

@@ -113,9 +113,22 @@ func (c *checker) resolve(q *query) *model.Query {
 	if q.src.Entry != nil {
 		m.Package = q.src.Entry.Package
 	}
-	m.Shape = c.cat.Analyze(m.SQL, d.Pos, c.diags)
+	m.Shape = c.analyze(m)
 	c.params(q, m)
 	c.columns(q, m)
 	q.resolved = m
 	return m
+}
+
+// analyze says what a statement does. Its text is sqlc's, without the comments
+// and with other parameters, so that places inside it are not the file's: what
+// it finds is reported at the query.
+func (c *checker) analyze(m *model.Query) model.Shape {
+	var found diag.List
+	shape := c.cat.Analyze(m.SQL, m.Pos, &found)
+	for _, d := range found.Sorted() {
+		d.Pos = m.Pos
+		c.diags.Add(d)
+	}
+	return shape
 }

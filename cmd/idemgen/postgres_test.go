@@ -1,0 +1,39 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/idemgen/idemgen/idem/idemtest/pgserver"
+)
+
+// TestPostgresScripts generates services and runs their tests on PostgreSQL:
+// the server of IDEMGEN_TEST_DATABASE_URL, or a private one.
+func TestPostgresScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs sqlc, the Go command and PostgreSQL")
+	}
+	const serverURL = "IDEMGEN_TEST_DATABASE_URL"
+	if os.Getenv(serverURL) == "" && !pgserver.Installed() {
+		t.Skip("there is no PostgreSQL for tests: set " + serverURL + ", or install the server")
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/postgres",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv(serverURL, os.Getenv(serverURL))
+			// The server's user may not be able to enter the script's own folder.
+			env.Setenv("TMPDIR", os.TempDir())
+			return setup(env, root)
+		},
+	})
+}
