@@ -40,18 +40,103 @@ func TestCase_replay_1(t *testing.T) {
 	}
 }
 
+// answering is an operation of each strategy whose SQL answers with the given
+// expression.
+func answering(expression string) []*Operation {
+	fused, verbatim, stepped := createPayment("Odd", patience, true), takeJob(), transfer("Transfer", ReadCommitted)
+	fused.SQL = strings.ReplaceAll(fused.SQL, "(SELECT row_to_json(o)::text FROM ("+paymentRow+") o)", expression)
+	verbatim.SQL = strings.ReplaceAll(verbatim.SQL, "json_build_object('id', d.id)::text", expression)
+	stepped.SQL = strings.ReplaceAll(stepped.SQL, "(SELECT row_to_json(o)::text FROM (SELECT s.id, s.balance) o)", expression)
+	stepped.Answer = Answer{Kind: "step", Step: 2}
+	return []*Operation{fused, verbatim, stepped}
+}
+
+func newOddShop(t *testing.T, ops ...*Operation) *shop {
+	t.Helper()
+	s := newShop(t, ops...)
+	s.exec(t, "INSERT INTO jobs SELECT FROM generate_series(1, 9)")
+	return s
+}
+
 // A result of null, empty list, false or zero is a result like any other.
 func TestCase_replay_5(t *testing.T) {
-	for _, value := range []string{"null", "[]", "false", "0", `""`} {
-		op := createPayment("Odd", "2000ms", true)
-		op.SQL = strings.ReplaceAll(op.SQL, "(SELECT row_to_json(o)::text FROM ("+paymentRow+") o)", "'"+value+"'::text")
-		s := newShop(t, op)
-		first := s.post("Odd", "k", order1)
-		wantStatus(t, first, 201)
-		if first.Body.String() != value {
-			t.Errorf("%s: %s", value, first.Body)
+	for _, value := range []string{"null", "[]", "false", "0", `""`, "{}"} {
+		ops := answering("'" + value + "'::text")
+		s := newOddShop(t, ops...)
+		for _, op := range ops {
+			t.Run(string(op.Name)+" "+value, func(t *testing.T) {
+				first := s.post(op.Name, "k", bodyFor(op.Name))
+				wantStatus(t, first, op.Status)
+				if first.Body.String() != value {
+					t.Errorf("%s", first.Body)
+				}
+				sameAnswer(t, first, s.post(op.Name, "k", bodyFor(op.Name)))
+			})
 		}
-		sameAnswer(t, first, s.post("Odd", "k", order1))
+	}
+}
+
+// What steps give where there is no row, or no value, is a result as well.
+func TestCase_replay_5_steps_without_rows(t *testing.T) {
+	cases := map[string]struct {
+		sql    string
+		many   bool
+		answer Answer
+		want   string
+	}{
+		"no row":       {"SELECT 'x'::text WHERE $1::bigint IS NULL", false, Answer{Kind: "step", Step: 2}, "null"},
+		"SQL NULL":     {"SELECT NULL::text WHERE $1::bigint > 0", false, Answer{Kind: "step", Step: 2}, "null"},
+		"no rows":      {"SELECT 'x'::text WHERE $1::bigint IS NULL", true, Answer{Kind: "step", Step: 2}, "[]"},
+		"list of NULL": {"SELECT NULL::text WHERE $1::bigint > 0", true, Answer{Kind: "step", Step: 2}, "[null]"},
+		"no body":      {"SELECT 'x'::text WHERE $1::bigint > 0", false, Answer{}, ""},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			op := transfer("Transfer", ReadCommitted)
+			op.SQL += "\n-- statement: step.Odd\n" + c.sql + ";\n"
+			op.Steps[2] = Step{Name: "Odd", Section: "step.Odd", Many: c.many, Args: op.Steps[2].Args, Results: Results{Row: true}}
+			op.Answer = c.answer
+			s := newShop(t, op)
+			first := s.post("Transfer", "k", bodyFor("Transfer"))
+			wantStatus(t, first, 201)
+			if first.Body.String() != c.want {
+				t.Errorf("%s", first.Body)
+			}
+			sameAnswer(t, first, s.post("Transfer", "k", bodyFor("Transfer")))
+		})
+	}
+}
+
+// An empty body is stored as such, and replayed; NULL says that the body was not
+// stored, and is never taken for an empty one.
+func TestCase_replay_5_empty_is_not_a_tombstone(t *testing.T) {
+	for name, gone := range map[string]bool{"''::text": false, "NULL::text": true} {
+		ops := answering(name)
+		if gone { // steps give JSON, so there the policy says it
+			ops[2].Policy.Tombstone = true
+		} else {
+			ops[2].Answer = Answer{}
+		}
+		s := newOddShop(t, ops...)
+		for _, op := range ops {
+			t.Run(string(op.Name)+" "+name, func(t *testing.T) {
+				first := s.post(op.Name, "k", bodyFor(op.Name))
+				wantStatus(t, first, op.Status)
+				stored := s.count(t, "SELECT count(*) FROM idem.keys WHERE operation = 'shop.' || $1 AND body IS NOT DISTINCT FROM "+name, op.Name)
+				if stored != 1 {
+					t.Error("stored as something else")
+				}
+				again := s.post(op.Name, "k", bodyFor(op.Name))
+				if gone {
+					wantCode(t, again, 409, "response-not-stored")
+					return
+				}
+				sameAnswer(t, first, again)
+				if again.Body.Len() != 0 {
+					t.Errorf("%s", again.Body)
+				}
+			})
+		}
 	}
 }
 
@@ -192,7 +277,7 @@ func TestOptionalKeyAndReads(t *testing.T) {
 }
 
 func TestReplaysAtOnceAreIdentical(t *testing.T) {
-	s := newShop(t, createPayment("Create", "2000ms", true))
+	s := newShop(t, createPayment("Create", patience, true))
 	first := s.post("Create", "k", order1)
 	var wg sync.WaitGroup
 	for range 100 {

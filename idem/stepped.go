@@ -71,19 +71,20 @@ func (t *transaction) prepare(ctx context.Context) error {
 	return t.c.prepareAll(ctx, queries...)
 }
 
-// begin is the first round trip: transaction, timeouts, lock, record.
+// begin is the first round trip: transaction, timeouts, lock, record. Where the
+// key row comes first and the lock is only tried, there is a second one.
 func (t *transaction) begin(ctx context.Context) (*answer, *failure) {
 	script := t.opening()
 	enter, record := len(script)-1, -1
 	if t.inv.keyed() {
 		record = len(script)
 		script = append(script, findRecord.with(t.inv.identityParams()...))
-		if t.rowFirst() {
-			script = append(script, claimKey.with(t.inv.claimParams()...), freeLockWaits.with())
-		}
 	}
-	if t.sentinel() {
-		script = append(script, setSavepoint.with())
+	// A lock that is only tried may not be ours: the key row must not be touched
+	// before that is known, or two that are both refused could stop each other.
+	late := t.inv.keyed() && t.rowFirst() && t.tries()
+	if !late {
+		script = append(script, t.claim()...)
 	}
 	results, err := t.c.send(ctx, script...)
 	if record >= 0 && len(results) > record && len(results[record].rows) > 0 && (err == nil || isPgError(err)) {
@@ -95,7 +96,24 @@ func (t *transaction) begin(ctx context.Context) (*answer, *failure) {
 	if t.inv.keyed() && t.tries() && !isTrue(results[enter].rows[0][lockColumn]) {
 		return nil, &failure{err: errNoAnswer, step: unknownStep, claiming: true}
 	}
+	if late {
+		if _, err := t.c.send(ctx, t.claim()...); err != nil {
+			return nil, &failure{err: err, step: unknownStep, claiming: isLockTimeout(err)}
+		}
+	}
 	return nil, nil
+}
+
+// claim is what comes between the lock and the steps.
+func (t *transaction) claim() []statement {
+	var script []statement
+	if t.inv.keyed() && t.rowFirst() {
+		script = append(script, claimKey.with(t.inv.claimParams()...), freeLockWaits.with())
+	}
+	if t.sentinel() {
+		script = append(script, setSavepoint.with())
+	}
+	return script
 }
 
 // opening begins the transaction and bounds it: a client that is gone, or a

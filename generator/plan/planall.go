@@ -57,6 +57,9 @@ func (p *planner) plan() *Operation {
 	out.RoundTrips = 1
 	if out.Strategy == Stepped {
 		out.RoundTrips = 2 + len(p.units)
+		if iso := p.op.Policy.Isolation; iso != "" && iso != readCommitted && p.op.Policy.Wait == 0 && p.op.Key.From != keyNone {
+			out.RoundTrips++ // the key row waits for the answer about the lock
+		}
 		out.Statements = p.steps()
 	} else {
 		u := p.units[0]
