@@ -82,7 +82,8 @@ func TestRefusedExampleSaysWhatIsMissing(t *testing.T) {
 	kit.Operations[0].Inputs[1].Fresh = false
 	found := findings(t, kit)
 	want := skip("it answers 400 {\"status\": 400, \"code\": \"body-malformed\"}\nto its example: /v1/payments\n" +
-		"Fixtures must make what the example needs, and Set body.amount, body.reference")
+		"Fixtures must make what the example needs, and Set body.amount, body.reference; " +
+		"in an emitted test, by conformanceFixtures, set in an init of a _test.go file of your own")
 	if len(found) != 1 || !errors.Is(found["example"], want) {
 		t.Errorf("%v", found)
 	}
