@@ -124,6 +124,10 @@ func (b *builder) fingerprintNames(d *spec.Policy) {
 				Hint("%s", didYouMean(n.Value, all, "input"))
 		}
 	}
+	if d != b.d.words.Policy && d.Fingerprint.Mode == "only" && len(named) == 0 && len(others) > 0 && b.op.Key.From != "none" {
+		b.diags.Errorf(diag.PolicyForm, b.policyPos(d, "fingerprint"), "the fingerprint of defaults names no input of %s: any other request would be answered with the record", b.op.Name).
+			Hint("give the operation a @policy fingerprint of its own; fingerprint=none says that nothing is compared")
+	}
 	switch d.Fingerprint.Mode {
 	case "none":
 		b.op.Policy.NoPrint = true

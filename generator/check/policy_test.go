@@ -57,6 +57,16 @@ func TestFingerprint(t *testing.T) {
 	}
 	service{queries: words(createPayment, "-- @policy fingerprint=only(amuont)")}.
 		refuses(t, want{diag.PolicyForm, "the fingerprint names amuont", "did you mean amount?", "amuont"})
+	only := func(name string) func(*config.Config) {
+		return func(c *config.Config) {
+			c.Defaults = spec.Policy{Fingerprint: &spec.Fingerprint{Mode: "only", Names: []spec.Name{{Value: name}}}}
+		}
+	}
+	service{queries: createPayment, config: only("nothing")}.
+		refuses(t, want{diag.PolicyForm, "the fingerprint of defaults names no input of CreatePayment", "fingerprint of its own", ""})
+	if p := (service{queries: createPayment, config: only("amount")}).operation(t).Policy; p.NoPrint || !slices.Equal(p.Fingerprint, []string{"amount"}) {
+		t.Errorf("only, of defaults: %+v", p)
+	}
 	service{queries: update("-- @policy fingerprint=none"), config: func(c *config.Config) { c.Scope = spec.Source{Kind: spec.SourceNone} }}.
 		refuses(t, want{diag.KeyRule, "without a scope, only the fingerprint keeps clients apart", "set a scope", "fingerprint"})
 }
