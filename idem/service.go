@@ -36,22 +36,9 @@ type SessionVar struct {
 	Arg  Arg // ArgScope, ArgKey, ArgLiteral, or ArgField with Field an index into Config.Caller
 }
 
-// Profile is the header protocol; semantics.md section 3.
-type Profile string
-
-// ProfileIETF follows draft-ietf-httpapi-idempotency-key-header-07.
-const ProfileIETF Profile = "ietf"
-
 // CallerFunc says who sends a request: the values of Config.Caller, in order.
 // An error, or an empty scope, is answered with 401.
 type CallerFunc func(*http.Request) ([]any, error)
-
-// Options is what a service may choose when it starts. The zero value works.
-type Options struct {
-	Logger      *slog.Logger // slog.Default() if nil
-	ProblemBase string       // "urn:idemgen:problem:" if empty
-	Sweeper     Sweeper      // Pool is filled in; zero values are defaults
-}
 
 // Service runs the operations of one Config over one pool. It is safe for
 // concurrent use.
