@@ -11,7 +11,7 @@ import (
 )
 
 // notes names the indexes that idemgen made for an intent which no operation
-// has any more. Migrations are never taken back: the index goes on to refuse
+// has any more, and a schedule of sweeping that is not wanted any more. Migrations are never taken back: the index goes on to refuse
 // rows until one of the user's drops it.
 func (r *runner) notes() []string {
 	var out []string
@@ -20,7 +20,11 @@ func (r *runner) notes() []string {
 			out = append(out, fmt.Sprintf("no operation has the intent of %s any more; its index %s stays: drop it in a migration of yours, or delete that file if it was never applied", file, index))
 		}
 	}
-	return slices.Compact(out)
+	out = slices.Compact(out)
+	if file := r.catalog.Sweep.File; file != "" && r.cfg.Sweep.Cron == "" {
+		out = append(out, fmt.Sprintf("`sweep:` names no schedule any more; %s goes on to sweep at %s: end it in a migration of yours with SELECT cron.unschedule('idemgen_sweep')", file, r.catalog.Sweep.Schedule))
+	}
+	return out
 }
 
 // leftIndex is the index that a migration made and that no intent uses, "" if

@@ -13,6 +13,7 @@ import (
 	"github.com/idemgen/idemgen/generator/files"
 	"github.com/idemgen/idemgen/generator/schema"
 	"github.com/idemgen/idemgen/generator/spec"
+	"github.com/idemgen/idemgen/generator/yamltree"
 )
 
 // readConfig reads the configuration and demands a module around it.
@@ -25,11 +26,14 @@ func (r *runner) readConfig() error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: %s is not in %s; `idemgen init` makes a service, `idemgen init --existing` adds to one", ErrNoConfig, file, r.tree.Dir())
 	}
+	if err != nil && r.tree.IsFolder(file) {
+		return fmt.Errorf("%w: %s in %s is a folder", ErrNoConfig, file, r.tree.Dir())
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("%s can't be read: %w", file, err)
 	}
 	if r.tree.Module.Path == "" {
-		r.diags.Errorf(diag.ConfigMissing, diag.Pos{File: file}, "the service is in no Go module").
+		r.diags.Errorf(diag.ConfigMissing, diag.Pos{File: file, Line: 1, Col: 1}, "the service is in no Go module").
 			Hint("run `go mod init example.com/myservice` in %s", r.tree.Dir())
 	}
 	r.cfg = config.Parse(file, text, r.tree.Module.Path, &r.diags)
@@ -58,7 +62,7 @@ func (r *runner) readCatalog() error {
 			if seen[p] {
 				continue
 			}
-			text, err := r.tree.Read(p)
+			text, err := r.readSQL(p)
 			if err != nil {
 				return err
 			}
@@ -100,9 +104,12 @@ func (r *runner) migrationFolder(inCatalog map[string]bool) (list []schema.File,
 		covered = covered || slices.Contains(e.Schema, path.Clean(r.cfg.Migrations))
 	}
 	for _, p := range names {
-		text, err := r.tree.Read(p)
+		text, err := r.readSQL(p)
 		if err != nil {
 			return nil, false, err
+		}
+		if text == nil {
+			continue // reported: goose could not read it either
 		}
 		list = append(list, schema.File{Path: p, Text: string(text)})
 	}
@@ -119,7 +126,8 @@ func (r *runner) migrationFolder(inCatalog map[string]bool) (list []schema.File,
 // can't be goose's: a wrong path would get a second set of migrations, which
 // nobody applies.
 func (r *runner) checkFolder(missing bool, list []schema.File) {
-	pos, folder := r.cfg.Pos["migrations"], r.cfg.Migrations
+	folder := r.cfg.Migrations
+	pos := r.cfg.Place("migrations", folder)
 	likely := r.gooseFolders()
 	hint := "make the folder; or name the one that goose reads"
 	if near := diag.Nearest(folder, likely); near != "" {
@@ -156,6 +164,7 @@ func (r *runner) gooseFolders() []string {
 func (r *runner) numberBy(folder []schema.File) {
 	other := schema.Build(folder, &diag.List{})
 	r.catalog.Markers, r.catalog.Runtime, r.catalog.Numbering = other.Markers, other.Runtime, other.Numbering
+	r.catalog.Sweep = other.Sweep
 }
 
 // readDeclarations parses every query file and every endpoint spec.
@@ -167,42 +176,14 @@ func (r *runner) readDeclarations() error {
 				continue
 			}
 			seen[p] = true
-			text, err := r.tree.Read(p)
+			text, err := r.readSQL(p)
 			if err != nil {
 				return err
 			}
 			r.decls = append(r.decls, spec.ParseQueryFile(p, string(text), &r.diags)...)
 		}
 	}
-	for _, pattern := range r.cfg.Specs {
-		if err := r.readSpecs(pattern, seen); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *runner) readSpecs(pattern string, seen map[string]bool) error {
-	names, err := r.tree.Glob(pattern)
-	if err != nil {
-		return err
-	}
-	if len(names) == 0 && !strings.ContainsAny(pattern, "*?[") {
-		r.diags.Errorf(diag.ConfigMissing, r.cfg.Pos["specs"], "there is no file %s", pattern).
-			Hint("correct the path, or name a pattern: endpoints/*.yaml")
-	}
-	for _, p := range names {
-		if seen[p] {
-			continue
-		}
-		seen[p] = true
-		text, err := r.tree.Read(p)
-		if err != nil {
-			return err
-		}
-		r.endpoints = append(r.endpoints, spec.ParseEndpoints(p, text, &r.diags)...)
-	}
-	return nil
+	return r.readSpecs()
 }
 
 // Source returns a function that gives the text of the files which the
@@ -215,6 +196,6 @@ func Source(dir string) func(file string) (string, bool) {
 	_ = tree.Close() // reading goes by path
 	return func(file string) (string, bool) {
 		text, err := tree.Read(file)
-		return string(text), err == nil
+		return strings.TrimPrefix(string(text), yamltree.ByteOrderMark), err == nil
 	}
 }

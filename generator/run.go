@@ -2,6 +2,7 @@ package generator
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/idemgen/idemgen/generator/check"
@@ -42,9 +43,10 @@ func Run(ctx context.Context, opts Options) (*Result, error) {
 
 // runner is one run. Its steps fill it from top to bottom.
 type runner struct {
-	opts  Options
-	tree  *files.Tree
-	diags diag.List
+	opts   Options
+	tree   *files.Tree
+	diags  diag.List
+	broken bool // a file of SQL can't be read at all: sqlc would only say so again
 
 	cfg        *config.Config
 	entries    []*sqlcrun.Entry
@@ -70,6 +72,7 @@ func (r *runner) run(ctx context.Context) error {
 		return nil
 	}
 	r.checkOut()
+	r.checkMigrations()
 	if err := r.readCatalog(); err != nil {
 		return err
 	}
@@ -78,6 +81,9 @@ func (r *runner) run(ctx context.Context) error {
 	}
 	if err := r.addMigrations(); err != nil {
 		return err
+	}
+	if r.broken {
+		return nil
 	}
 	var err error
 	if r.sqlc, err = sqlcrun.Run(ctx, r.sqlcOptions(), r.entries, &r.diags); err != nil || r.diags.HasErrors() {
@@ -90,7 +96,7 @@ func (r *runner) run(ctx context.Context) error {
 }
 
 func (r *runner) sqlcOptions() sqlcrun.Options {
-	return sqlcrun.Options{Tree: r.tree, Configs: r.cfg.Sqlc, Command: r.cfg.SqlcCommand, Pending: r.migrations, NoSqlc: r.opts.NoSqlc}
+	return sqlcrun.Options{Tree: r.tree, Configs: r.cfg.Sqlc, Command: r.cfg.SqlcCommand, Place: r.cfg.Place, Pending: r.migrations, NoSqlc: r.opts.NoSqlc}
 }
 
 // addMigrations renders the migrations that are missing, and reads the catalog
@@ -108,7 +114,16 @@ func (r *runner) addMigrations() error {
 		now = time.Now
 	}
 	var err error
-	r.migrations, err = render.Migrations(r.cfg.Migrations, r.catalog, r.wanted, now().UTC().Format("20060102150405"))
+	at := now().UTC().Format("20060102150405")
+	r.migrations, err = render.Migrations(r.cfg.Migrations, r.catalog, r.wanted, at)
+	if err == nil {
+		r.migrations, err = render.AddSweepMigration(r.migrations, r.cfg.Migrations, r.catalog, r.cfg.Sweep.Cron, at)
+	}
+	var full *render.NumbersUsedUp
+	if errors.As(err, &full) {
+		r.numbersUsedUp(full)
+		return nil
+	}
 	if err != nil || len(r.migrations) == 0 {
 		return err
 	}

@@ -66,6 +66,22 @@ func (b *builder) unknownBinds(sd *stepDecl, q *model.Query) {
 	}
 }
 
+// unknownOperationBinds refuses binds of an endpoint that none of its steps takes.
+func (b *builder) unknownOperationBinds() {
+	var names []string
+	for _, step := range b.op.Steps {
+		for _, p := range step.Query.Params {
+			names = append(names, p.Name)
+		}
+	}
+	for _, bind := range b.d.words.Binds {
+		if b.d.spec && !slices.Contains(names, bind.Param.Value) {
+			b.diags.Errorf(diag.BindUnknown, bind.Param.Pos, "no step of %s has a parameter @%s", b.op.Name, bind.Param.Value).
+				Hint("%s", didYouMean(bind.Param.Value, slices.Compact(slices.Sorted(slices.Values(names))), "parameter"))
+		}
+	}
+}
+
 // boundValue checks default=, min= and max= of a bind.
 func (b *builder) boundValue(bind *spec.Bind, step *model.Step, p model.Param) {
 	request := slices.Contains([]spec.SourceKind{spec.SourceBody, spec.SourceQuery, spec.SourceHeader}, bind.Source.Kind)
@@ -73,48 +89,7 @@ func (b *builder) boundValue(bind *spec.Bind, step *model.Step, p model.Param) {
 		b.diags.Errorf(diag.BindType, bind.Default.Pos, "%s can't have a default", sourceText(bind.Source)).
 			Hint("remove default=; it is for members of the body, query parameters and headers")
 	}
-	ranged := request || bind.Source.Kind == spec.SourcePath || bind.Source.Kind == spec.SourceItem
-	for _, limit := range []*spec.Text{bind.Min, bind.Max} {
-		switch {
-		case limit == nil:
-		case !ranged:
-			b.diags.Errorf(diag.BindType, limit.Pos, "min= and max= check what a request brings, which %s is not", sourceText(bind.Source)).
-				Hint("remove it")
-		case !ordered(p.Type):
-			b.diags.Errorf(diag.BindType, limit.Pos, "min= and max= are for numbers, dates and times; @%s is %s", p.Name, describe(p.Type)).
-				Hint("for a text's length, use varchar(n) or CHECK (length(…) …) on its column")
-		default:
-			if _, err := canonical(p.Type, limit.Value); err != nil {
-				b.diags.Errorf(diag.BindType, limit.Pos, "%s does not fit @%s (%s): %v", quoted(limit.Value), p.Name, describe(p.Type), err).
-					Hint("write a value of the parameter's type")
-			}
-		}
-	}
-}
-
-func ordered(t model.Type) bool {
-	switch t.Kind {
-	case model.KindInt2, model.KindInt4, model.KindInt8, model.KindNumeric, model.KindFloat4, model.KindFloat8,
-		model.KindTimestamptz, model.KindTimestamp, model.KindDate, model.KindTime:
-		return !t.Array
-	}
-	return false
-}
-
-// limits are the checks of min= and max=.
-func limits(bind *spec.Bind, t model.Type) []model.Check {
-	var out []model.Check
-	if bind.Min != nil {
-		if v, err := canonical(t, bind.Min.Value); err == nil {
-			out = append(out, model.Check{Op: model.CheckMin, Value: v})
-		}
-	}
-	if bind.Max != nil {
-		if v, err := canonical(t, bind.Max.Value); err == nil {
-			out = append(out, model.Check{Op: model.CheckMax, Value: v})
-		}
-	}
-	return out
+	b.limitForm(bind, p)
 }
 
 // resolveAsked gives has(…) its inputs, once every value is known.

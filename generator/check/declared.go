@@ -104,7 +104,7 @@ func (c *checker) endpoint(e *spec.Endpoint) *declaration {
 func newStep(s spec.Step, q *query) stepDecl {
 	d := stepDecl{name: q.decl.Name, pos: s.Pos, query: q, each: s.Each, words: override(s.Decl, q.decl.Decl)}
 	if s.As != nil {
-		d.name = s.As.Value
+		d.name, d.pos = s.As.Value, s.As.Pos
 	}
 	d.binds = append(d.binds, s.Binds...)
 	d.binds = append(d.binds, s.Decl.Binds...)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/diag"
@@ -28,11 +29,8 @@ func (b *builder) example() {
 		return // refused when it was read
 	}
 	b.op.Example = compact.String()
-	if b.op.BodyWhole {
-		return
-	}
 	schema := b.bodySchema()
-	if len(schema.members) == 0 {
+	if !b.op.BodyWhole && len(schema.members) == 0 {
 		refuse("the operation takes no body", "remove it")
 		return
 	}
@@ -56,15 +54,19 @@ func (b *builder) bodySchema() *bodyNode {
 		if in.From != model.FromBody {
 			continue
 		}
+		if in.Name == "" {
+			return leaf(in.Type, in.Required, in.Nullable)
+		}
 		at := root
 		parts := strings.Split(in.Name, ".")
 		for _, part := range parts[:len(parts)-1] {
 			next := at.members[part]
 			if next == nil {
-				next = &bodyNode{object: true, members: map[string]*bodyNode{}}
+				next = &bodyNode{object: true, nullable: true, members: map[string]*bodyNode{}}
 				at.members[part] = next
 			}
 			next.required = next.required || in.Required
+			next.nullable = !next.required // null there: all members absent
 			at = next
 		}
 		at.members[parts[len(parts)-1]] = leaf(in.Type, in.Required, in.Nullable)
@@ -96,7 +98,7 @@ func (n *bodyNode) check(at string, value any) string {
 	}
 	list, ok := value.([]any)
 	if !ok {
-		return at + " must be a list"
+		return cmpOr(at, "it") + " must be a list"
 	}
 	for i, v := range list {
 		if v == nil && n.typ.Array {
@@ -138,26 +140,57 @@ func (n *bodyNode) checkOne(at string, value any) string {
 }
 
 func checkScalar(at string, t model.Type, value any) string {
-	var ok bool
-	want := "a string"
-	switch t.Kind {
-	case model.KindJSON:
+	if t.Kind == model.KindJSON || t.Kind == model.KindBytea && at == "" { // bytea is the body as it is
 		return ""
-	case model.KindBool:
-		_, ok = value.(bool)
-		want = "true or false"
-	case model.KindInt2, model.KindInt4, model.KindInt8, model.KindNumeric, model.KindFloat4, model.KindFloat8:
-		_, number := value.(json.Number)
-		_, text := value.(string)
-		ok, want = number || text, "a number"
-	default:
-		_, ok = value.(string)
 	}
+	text, ok, want := scalarText(t.Kind, value)
 	if !ok {
 		return at + " must be " + want
 	}
-	if text, isText := value.(string); isText && len(t.Enum) > 0 && !slices.Contains(t.Enum, text) {
-		return at + " must be one of " + strings.Join(t.Enum, ", ")
+	if (t.Kind == model.KindFloat4 || t.Kind == model.KindFloat8) && slices.Contains(floatWords, text) {
+		return ""
+	}
+	text, err := canonicalScalar(t, text)
+	if err != nil {
+		return at + " " + strings.TrimPrefix(err.Error(), "it ")
+	}
+	if what := broken(t, text); what != "" {
+		return at + " " + what
 	}
 	return ""
+}
+
+// floatWords are the values of real and double precision that JSON has no
+// number for.
+var floatWords = []string{"NaN", "Infinity", "-Infinity"}
+
+// scalarText is the text of a JSON value of the form that a kind has; else
+// what it must be (language.md section 4).
+func scalarText(k model.Kind, value any) (text string, ok bool, want string) {
+	number, isNumber := value.(json.Number)
+	text, isText := value.(string)
+	switch k {
+	case model.KindBool:
+		is, isBool := value.(bool)
+		return strconv.FormatBool(is), isBool, "true or false"
+	case model.KindInt2, model.KindInt4, model.KindInt8:
+		if isNumber {
+			text = wholeNumber(number.String())
+		}
+		return text, isNumber || isText && k == model.KindInt8, "a number"
+	case model.KindNumeric, model.KindFloat4, model.KindFloat8:
+		if isNumber {
+			text = number.String()
+		}
+		return text, isNumber || isText && (k == model.KindNumeric || slices.Contains(floatWords, text)), "a number"
+	}
+	return text, isText, "a string"
+}
+
+// wholeNumber writes 1.0 and 1e3 as integers are written.
+func wholeNumber(text string) string {
+	if n, ok := rational(text); ok && n.IsInt() {
+		return n.Num().String()
+	}
+	return text
 }

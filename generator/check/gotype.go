@@ -1,6 +1,10 @@
 package check
 
-import "github.com/idemgen/idemgen/generator/model"
+import (
+	"strings"
+
+	"github.com/idemgen/idemgen/generator/model"
+)
 
 // defaultGoType is the Go type of a value that sqlc knows nothing of: a member
 // of a recordset, a key, a caller field.
@@ -35,4 +39,25 @@ func plainGoType(k model.Kind) model.GoType {
 		return model.GoType{Expr: "[]byte"}
 	}
 	return model.GoType{Expr: "pgtype." + string(k), Imports: []string{"github.com/jackc/pgx/v5/pgtype"}}
+}
+
+// goOverride is the entry of sqlc's `overrides:` that gives a database type its
+// Go type. One for values that may be null needs `nullable: true`: sqlc applies
+// those without it to NOT NULL alone.
+func goOverride(t model.Type, dbType string, nullable bool) string {
+	goType := plainGoType(t.Kind).Expr
+	switch {
+	case t.Kind == model.KindJSON:
+		goType = "encoding/json.RawMessage"
+	case t.Kind == model.KindBytea:
+		goType = "{type: byte, slice: true}"
+	case strings.HasPrefix(goType, "pgtype."):
+		goType = "github.com/jackc/pgx/v5/" + goType
+	case nullable:
+		goType = "{type: " + goType + ", pointer: true}"
+	}
+	if nullable {
+		return "{db_type: " + dbType + ", nullable: true, go_type: " + goType + "}"
+	}
+	return "{db_type: " + dbType + ", go_type: " + goType + "}"
 }

@@ -20,15 +20,33 @@ func (b *builder) inputSource(key inputKey, step *model.Step, p model.Param, pos
 	}
 	b.placeFits(key, t, p, pos)
 	in := b.input(key, t, pos, p.Name)
-	if bind != nil && bind.Default != nil && in.Default == nil {
-		text, err := canonical(t, bind.Default.Value)
-		if err != nil {
-			b.diags.Errorf(diag.BindType, bind.Default.Pos, "the default %s does not fit @%s, which is %s: %v",
-				quoted(bind.Default.Value), p.Name, describe(t), err).Hint("write a value of the parameter's type")
-		}
-		in.Default = &text
+	if bind != nil {
+		b.bounded = append(b.bounded, bounded{bind: bind, in: in, def: b.defaultText(bind, in, t, p)})
 	}
 	return model.Source{Kind: model.SourceInput, Input: in}
+}
+
+// defaultText gives an input its default; nil if it has none, or it is refused.
+func (b *builder) defaultText(bind *spec.Bind, in *model.Input, t model.Type, p model.Param) *string {
+	if bind.Default == nil {
+		return nil
+	}
+	text, err := canonical(t, bind.Default.Value)
+	switch {
+	case err != nil:
+		b.diags.Errorf(diag.BindType, bind.Default.Pos, "the default %s does not fit @%s, which is %s: %v",
+			quoted(bind.Default.Value), p.Name, describe(t), err).Hint("write a value of the parameter's type that a request could send")
+	case in.Default != nil && *in.Default != text:
+		b.diags.Errorf(diag.BindType, bind.Default.Pos, "%s has the default %s here and %s elsewhere in this operation", sourceText(bind.Source), quoted(text), quoted(*in.Default)).
+			Hint("give it one default, or bind the parameters to two members")
+	default:
+		in.Default = &text
+		return in.Default
+	}
+	if in.Default == nil {
+		in.Default = &text // refused: it must not be missing on top
+	}
+	return nil
 }
 
 // input finds or adds an input. A value used twice obeys the rules of both uses.
@@ -105,6 +123,7 @@ func (b *builder) itemSource(sd *stepDecl, step *model.Step, p model.Param, bind
 	}
 	t := b.inputType(step.Query, p)
 	t.Checks = addChecks(t.Checks, limits(bind, t), "")
+	b.bounded = append(b.bounded, bounded{bind: bind, in: step.Each, member: src.Path[0]})
 	if t.Kind == model.KindRecord {
 		t.Kind, t.Members, t.List = model.KindJSON, nil, false
 	}

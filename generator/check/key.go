@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idemgen/idemgen/generator/config"
 	"github.com/idemgen/idemgen/generator/diag"
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/spec"
@@ -20,7 +21,7 @@ func (b *builder) key() {
 		}
 	}
 	if decl == nil {
-		b.op.Key = methodKey(b.op.Method)
+		b.op.Key = b.methodKey()
 		return
 	}
 	b.op.Key = model.Key{From: decl.From}
@@ -31,7 +32,10 @@ func (b *builder) key() {
 	}
 	switch decl.From {
 	case "header":
-		b.op.Key.Required = decl.Required == nil || *decl.Required
+		b.op.Key.Required = b.needsKey()
+		if decl.Required != nil {
+			b.op.Key.Required = *decl.Required
+		}
 	case "intent":
 		b.intentAsKey(decl)
 	case "source":
@@ -49,11 +53,15 @@ func (b *builder) keyless() {
 	}
 }
 
+// needsKey is what a key of the header means where it says neither required nor
+// optional.
+func (b *builder) needsKey() bool { return config.NeedsKey(b.in.Config.Profile) }
+
 // methodKey is the rule of a method (requirement A8).
-func methodKey(method string) model.Key {
-	switch method {
+func (b *builder) methodKey() model.Key {
+	switch b.op.Method {
 	case "POST", "PATCH":
-		return model.Key{From: "header", Required: true}
+		return model.Key{From: "header", Required: b.needsKey()}
 	case "PUT", "DELETE":
 		return model.Key{From: "header"}
 	}
@@ -109,6 +117,11 @@ func (b *builder) keySource(decl *spec.Key) model.Source {
 		return model.Source{}
 	}
 	in := b.inputs[key]
+	if in == nil && (key.from == model.FromBody || key.from == model.FromQuery) {
+		b.diags.Errorf(diag.KeyRule, src.Pos, "the key is %s, which is not an input of %s", key, b.op.Name).
+			Hint("%s; a key that no parameter takes comes as a header: @key header", didYouMean(key.name, b.inputNames(key.from), "other input of that kind"))
+		return model.Source{}
+	}
 	if in == nil {
 		in = b.input(key, textType(), src.Pos, key.name)
 	}

@@ -8,18 +8,16 @@ import (
 	"fmt"
 	"math/big"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/spec"
 )
 
 var (
 	numberForm   = regexp.MustCompile(`^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$`)
-	uuidForm     = regexp.MustCompile(`^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$`)
 	intervalForm = regexp.MustCompile(`^-?P(\d|T\d)[0-9YMWDTHS.\-]*$`)
 )
 
@@ -36,11 +34,8 @@ func canonical(t model.Type, text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(t.Enum) > 0 && !slices.Contains(t.Enum, out) {
-		return "", fmt.Errorf("it must be one of %s", strings.Join(t.Enum, ", "))
-	}
-	if t.Length > 0 && utf8.RuneCountInString(out) > t.Length {
-		return "", fmt.Errorf("it is longer than %d characters", t.Length)
+	if what := broken(t, out); what != "" {
+		return "", errors.New("it " + what)
 	}
 	return out, nil
 }
@@ -58,15 +53,9 @@ func canonicalScalar(t model.Type, text string) (string, error) {
 	case model.KindInt8:
 		return canonicalInt(text, 64)
 	case model.KindNumeric, model.KindFloat4, model.KindFloat8:
-		if !numberForm.MatchString(text) {
-			return "", errors.New("it is not a number")
-		}
-		return strings.TrimPrefix(text, "+"), nil
+		return canonicalNumber(t.Kind, text)
 	case model.KindUUID:
-		if !uuidForm.MatchString(text) {
-			return "", errors.New("it is not a uuid")
-		}
-		return strings.ToLower(text), nil
+		return canonicalUUID(text)
 	case model.KindTimestamptz:
 		at, err := time.Parse(time.RFC3339, text)
 		if err != nil {
@@ -74,27 +63,24 @@ func canonicalScalar(t model.Type, text string) (string, error) {
 		}
 		return at.UTC().Format("2006-01-02T15:04:05.000000Z"), nil
 	case model.KindTimestamp:
-		return canonicalTime(text, "2006-01-02T15:04:05", "2006-01-02T15:04:05.000000")
+		return canonicalTime(text, "2006-01-02T15:04:05.000000", "2006-01-02T15:04:05", "2006-01-02T15:04")
 	case model.KindDate:
 		return canonicalTime(text, time.DateOnly, time.DateOnly)
 	case model.KindTime:
-		return canonicalTime(text, time.TimeOnly, "15:04:05.000000")
+		return canonicalTime(text, "15:04:05.000000", time.TimeOnly, "15:04")
 	case model.KindInterval:
 		if !intervalForm.MatchString(text) {
 			return "", errors.New("it is not an ISO 8601 duration")
 		}
 		return text, nil
 	case model.KindBytea:
-		raw, err := base64.StdEncoding.DecodeString(text)
+		raw, err := base64.RawStdEncoding.Strict().DecodeString(strings.TrimRight(text, "="))
 		if err != nil {
 			return "", errors.New("it is not base64")
 		}
 		return `\x` + hex.EncodeToString(raw), nil
 	case model.KindJSON:
-		if !json.Valid([]byte(text)) {
-			return "", errors.New("it is not JSON")
-		}
-		return text, nil
+		return canonicalJSON(text)
 	}
 	return "", errors.New("this type has no constants")
 }
@@ -120,10 +106,46 @@ func canonicalInt(text string, bits int) (string, error) {
 	return n.String(), nil
 }
 
-func canonicalTime(text, in, out string) (string, error) {
-	at, err := time.Parse(in, text)
-	if err != nil {
-		return "", errors.New("it does not look like " + in)
+// canonicalTime reads text in the first of the layouts that fits.
+func canonicalTime(text, out string, layouts ...string) (string, error) {
+	for _, layout := range layouts {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at.Format(out), nil
+		}
 	}
-	return at.Format(out), nil
+	return "", errors.New("it does not look like " + layouts[0])
+}
+
+func canonicalNumber(k model.Kind, text string) (string, error) {
+	if !numberForm.MatchString(text) {
+		return "", errors.New("it is not a number")
+	}
+	bits := map[model.Kind]int{model.KindFloat4: 32, model.KindFloat8: 64}[k]
+	_, err := strconv.ParseFloat(text, max(bits, 32))
+	if !reachable(text) || bits > 0 && err != nil {
+		return "", errors.New("it is out of range")
+	}
+	return strings.TrimPrefix(text, "+"), nil
+}
+
+// canonicalUUID takes what PostgreSQL takes: letters of any case, hyphens or
+// none, braces or none.
+func canonicalUUID(text string) (string, error) {
+	bare := strings.ToLower(strings.ReplaceAll(text, "-", ""))
+	bare = strings.TrimSuffix(strings.TrimPrefix(bare, "{"), "}")
+	if raw, err := hex.DecodeString(bare); err != nil || len(raw) != 16 {
+		return "", errors.New("it is not a uuid")
+	}
+	return strings.Join([]string{bare[:8], bare[8:12], bare[12:16], bare[16:20], bare[20:]}, "-"), nil
+}
+
+// canonicalJSON refuses what the runtime refuses in a document too.
+func canonicalJSON(text string) (string, error) {
+	if !json.Valid([]byte(text)) {
+		return "", errors.New("it is not JSON")
+	}
+	if name, _, ok := spec.RepeatedMember(text); ok {
+		return "", fmt.Errorf("its member %s stands twice", name)
+	}
+	return text, nil
 }

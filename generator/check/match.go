@@ -116,6 +116,7 @@ func (c *checker) resolve(q *query) *model.Query {
 	m.Shape = c.analyze(m)
 	c.params(q, m)
 	c.columns(q, m)
+	c.nullable(q, m.Shape)
 	q.resolved = m
 	return m
 }

@@ -19,6 +19,7 @@ type builder struct {
 	inputs     map[inputKey]*model.Input
 	keyUses    []spec.Source // `key` as a source
 	asked      []asked       // has(…) arguments, resolved when every input is known
+	bounded    []bounded     // defaults and limits, judged when every input is known
 }
 
 type inputKey struct {
@@ -43,6 +44,7 @@ func (c *checker) operation(d *declaration) *model.Operation {
 	if !b.steps() {
 		return nil
 	}
+	b.unknownOperationBinds()
 	b.resolveAsked()
 	b.tie()
 	b.response()
@@ -51,8 +53,10 @@ func (c *checker) operation(d *declaration) *model.Operation {
 	b.policy()
 	b.key()
 	b.keyless()
+	b.forceRetry()
 	b.headers()
 	b.finishInputs()
+	b.bounds()
 	b.fingerprint()
 	b.example()
 	return b.op
@@ -77,10 +81,24 @@ func (b *builder) steps() bool {
 		for _, p := range q.Params {
 			step.Args = append(step.Args, b.argument(sd, step, p))
 		}
+		b.idleEach(sd, step)
 		b.unknownBinds(sd, q)
 		b.op.Steps = append(b.op.Steps, step)
 	}
 	return complete
+}
+
+// idleEach refuses a list of which nothing is used: the parameters of such a
+// step come from the body, whose members the author took for the element's.
+func (b *builder) idleEach(sd *stepDecl, step *model.Step) {
+	uses := func(p model.Param) bool {
+		bind := b.bindOf(sd, p.Name)
+		return bind != nil && bind.Source.Kind == spec.SourceItem
+	}
+	if sd.each != nil && !slices.ContainsFunc(step.Query.Params, uses) {
+		b.diags.Errorf(diag.StepOrder, sd.each.Pos, "%s runs once per element of %s, but nothing in it comes from the element", step.Name, sourceText(*sd.each)).
+			Hint("bind what does: bind: {PARAM: item.NAME}; or remove each:")
+	}
 }
 
 // reservedSteps are the first words of sources: a step of that name could not
@@ -94,7 +112,7 @@ func (b *builder) stepName(step *model.Step) {
 	}
 	for _, other := range b.op.Steps {
 		if other.Name == step.Name {
-			b.diags.Errorf(diag.NameCollision, step.Pos, "two steps are named %s", step.Name).
+			b.diags.Errorf(diag.NameCollision, step.Pos, "two steps are named %s, this one and the one at %s", step.Name, other.Pos).
 				Hint("give one of them another name with as:")
 			return
 		}

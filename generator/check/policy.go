@@ -3,27 +3,29 @@ package check
 import (
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/idemgen/idemgen/generator/config"
 	"github.com/idemgen/idemgen/generator/diag"
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/spec"
 )
 
-// profilePolicy are the defaults of profile ietf (semantics.md section 3).
-func profilePolicy() model.Policy {
-	return model.Policy{
-		Success: 24 * time.Hour, ClientError: 2 * time.Hour, Wait: 2 * time.Second, Timeout: 30 * time.Second,
-		MaxBody: 1 << 20, Isolation: "read committed", RecordBody: true,
+// policies are those that may set a key, the nearest first: annotation or spec,
+// `defaults:`, the profile, which sets every key.
+func (b *builder) policies() []*spec.Policy {
+	profile := config.ProfilePolicy(b.in.Config.Profile)
+	all := []*spec.Policy{&b.in.Config.Defaults, &profile}
+	if b.d.words.Policy != nil {
+		all = slices.Insert(all, 0, b.d.words.Policy)
 	}
+	return all
 }
 
-// policy applies annotation or spec over defaults: over the profile.
+// policy applies the policies, the nearest last.
 func (b *builder) policy() {
-	p := profilePolicy()
-	apply(&p, &b.in.Config.Defaults)
-	if b.d.words.Policy != nil {
-		apply(&p, b.d.words.Policy)
+	var p model.Policy
+	for _, d := range slices.Backward(b.policies()) {
+		apply(&p, d)
 	}
 	b.op.Policy = p
 	b.policyForm(p)
@@ -36,11 +38,12 @@ func apply(p *model.Policy, d *spec.Policy) {
 	assign(&p.Timeout, d.Timeout)
 	assign(&p.MaxBody, d.MaxBody)
 	assign(&p.Isolation, d.Isolation)
+	assign(&p.ForceRetry, d.ForceRetry)
 	if d.Inflight != nil {
 		p.Wait = d.Inflight.Wait
 	}
 	if d.Record != nil {
-		p.RecordBody = *d.Record != "none"
+		p.RecordBody, p.Sealed = *d.Record != "none", *d.Record == "sealed"
 	}
 }
 
@@ -52,8 +55,8 @@ func assign[T any](into *T, from *T) {
 
 // set finds the nearest policy that sets a key.
 func (b *builder) set(has func(*spec.Policy) bool) *spec.Policy {
-	for _, d := range []*spec.Policy{b.d.words.Policy, &b.in.Config.Defaults} {
-		if d != nil && has(d) {
+	for _, d := range b.policies() {
+		if has(d) {
 			return d
 		}
 	}
@@ -96,13 +99,20 @@ func (b *builder) policyForm(p model.Policy) {
 // fingerprint resolves which inputs count, once all are known.
 func (b *builder) fingerprint() {
 	d := b.set(func(d *spec.Policy) bool { return d.Fingerprint != nil })
-	if d != nil {
-		b.fingerprintNames(d)
-	}
+	b.fingerprintNames(d)
 	if b.op.Policy.NoPrint && b.op.Key.From != "none" && b.svc.ScopeSource.Kind == model.SourceNone {
 		b.diags.Errorf(diag.KeyRule, b.policyPos(d, "fingerprint"), "without a scope, only the fingerprint keeps clients apart").
-			Hint("remove fingerprint=none, or set a scope")
+			Hint("%s", b.printHint(d))
 	}
+}
+
+// printHint is the way out where nothing is compared: what says so may be the
+// profile.
+func (b *builder) printHint(d *spec.Policy) string {
+	if _, written := d.At["fingerprint"]; !written && d != b.d.words.Policy {
+		return "profile " + b.in.Config.Profile + " compares nothing: add defaults: {fingerprint: all}, or set a scope"
+	}
+	return "remove fingerprint=none, or set a scope"
 }
 
 func (b *builder) fingerprintNames(d *spec.Policy) {

@@ -13,7 +13,10 @@ import (
 )
 
 func TestPolicyPrecedence(t *testing.T) {
-	want := profilePolicy()
+	want := model.Policy{
+		Success: 24 * time.Hour, ClientError: 2 * time.Hour, Wait: 2 * time.Second, Timeout: 30 * time.Second,
+		MaxBody: 1 << 20, Isolation: "read committed", RecordBody: true,
+	}
 	if got := (service{queries: createPayment}).operation(t).Policy; !reflect.DeepEqual(got, want) {
 		t.Errorf("profile: %+v", got)
 	}
@@ -29,6 +32,67 @@ func TestPolicyPrecedence(t *testing.T) {
 	q := words(createPayment, "-- @policy success=72h isolation=serializable record=none timeout=1s")
 	if got := (service{queries: q, config: defaults}).operation(t).Policy; !reflect.DeepEqual(got, want) {
 		t.Errorf("annotation: %+v", got)
+	}
+	want.RecordBody, want.Sealed = true, true
+	q = words(createPayment, "-- @policy success=72h isolation=serializable record=sealed timeout=1s")
+	if got := (service{queries: q, config: defaults}).operation(t).Policy; !reflect.DeepEqual(got, want) {
+		t.Errorf("sealed: %+v", got)
+	}
+}
+
+// TestProfileIsUnderneath: what the profile says holds only where neither
+// `defaults:` nor the operation says something else.
+func TestProfileIsUnderneath(t *testing.T) {
+	profile := func(name string) func(*config.Config) { return func(c *config.Config) { c.Profile = name } }
+	stripe := service{queries: createPayment, config: profile("stripe")}.operation(t).Policy
+	if stripe.ClientError != 24*time.Hour || stripe.ServerError != 24*time.Hour || stripe.Wait != 0 || stripe.NoPrint {
+		t.Errorf("stripe: %+v", stripe)
+	}
+	gateway := service{queries: createPayment, config: profile("gateway")}.operation(t).Policy
+	if gateway.Success != 24*time.Hour || gateway.ClientError != 2*time.Hour || gateway.ServerError != 5*time.Minute || gateway.Wait != 0 || !gateway.NoPrint {
+		t.Errorf("gateway: %+v", gateway)
+	}
+	minute := time.Minute
+	both := func(c *config.Config) {
+		c.Profile = "gateway"
+		c.Defaults = spec.Policy{ServerError: &minute, Inflight: &spec.Inflight{Wait: time.Second}, Fingerprint: &spec.Fingerprint{Mode: "all"}}
+	}
+	got := service{queries: createPayment, config: both}.operation(t).Policy
+	if got.ServerError != minute || got.Wait != time.Second || got.NoPrint {
+		t.Errorf("defaults: %+v", got)
+	}
+	q := words(createPayment, "-- @policy server_error=2m inflight=reject fingerprint=only(amount)")
+	got = service{queries: q, config: both}.operation(t).Policy
+	if got.ServerError != 2*minute || got.Wait != 0 || !slices.Equal(got.Fingerprint, []string{"amount"}) {
+		t.Errorf("annotation: %+v", got)
+	}
+	q = words(createPayment, "-- @policy fingerprint=only(amuont)")
+	service{queries: q, config: profile("gateway")}.
+		refuses(t, want{diag.PolicyForm, "the fingerprint names amuont", "did you mean amount?", "amuont"})
+	nobody := func(c *config.Config) {
+		c.Profile, c.Scope = "gateway", spec.Source{Kind: spec.SourceNone}
+	}
+	service{queries: update(), config: nobody}.
+		refuses(t, want{diag.KeyRule, "without a scope, only the fingerprint keeps clients apart", "profile gateway compares nothing", ""})
+}
+
+// TestHeaderKeyByProfile: `@key header` alone means required in profile ietf.
+func TestHeaderKeyByProfile(t *testing.T) {
+	for _, profile := range []string{"ietf", "stripe", "gateway"} {
+		for word, want := range map[string]bool{
+			"": profile == "ietf", "-- @key header": profile == "ietf", "-- @key header required": true, "-- @key header optional": false,
+		} {
+			q := createPayment
+			if word != "" {
+				q = words(q, word)
+			}
+			for _, rule := range []map[string]spec.Key{nil, {"POST": {From: "header"}}} {
+				op := service{queries: q, config: func(c *config.Config) { c.Profile, c.DefaultKeys = profile, rule }}.operation(t)
+				if op.Key.From != "header" || op.Key.Required != want {
+					t.Errorf("%s, %q, %v: %+v", profile, word, rule, op.Key)
+				}
+			}
+		}
 	}
 }
 
@@ -76,8 +140,8 @@ func TestKeys(t *testing.T) {
 	if op.Key.From != "source" || op.Key.Source.Input != inputNamed(t, op, "body.order_id") || !slices.Equal(op.Key.Prefix, []model.Part{{Text: "order-"}}) {
 		t.Errorf("got %+v", op.Key)
 	}
-	op = service{queries: words(createPayment, "-- @key body.request_id")}.operation(t)
-	if in := inputNamed(t, op, "body.request_id"); !in.Required || in.Type.Kind != model.KindText || in.Type.GoType.Expr != "string" {
+	op = service{queries: words(createPayment, "-- @key header.x-request-id")}.operation(t)
+	if in := inputNamed(t, op, "header.X-Request-Id"); !in.Required || in.Type.Kind != model.KindText || in.Type.GoType.Expr != "string" {
 		t.Errorf("a key that no parameter takes is a text: %+v", in)
 	}
 	op = service{queries: words(createPayment, "-- @key caller.user")}.operation(t)
@@ -86,7 +150,7 @@ func TestKeys(t *testing.T) {
 	}
 	op = service{queries: `-- name: Op :exec
 -- @http POST /x/{account}
--- @key body.ref prefix="acc-{account}-"
+-- @key header.x-ref prefix="acc-{account}-"
 UPDATE payments SET note = @note;
 `}.operation(t)
 	inputNamed(t, op, "path.account")

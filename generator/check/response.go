@@ -18,6 +18,7 @@ func (b *builder) response() {
 					Hint("%s", didYouMean(name.Value, columnNames(step.Query), "column"))
 				continue
 			}
+			b.hiddenAlready(i, name)
 			step.Omit = append(step.Omit, name.Value)
 		}
 	}
@@ -29,6 +30,23 @@ func (b *builder) response() {
 		b.rowMembers(b.op.Steps[0])
 	default:
 		b.op.Response = model.Response{Kind: model.ResponseNone}
+	}
+}
+
+// hiddenAlready warns about an @omit of what no response shows anyway.
+func (b *builder) hiddenAlready(n int, name spec.Name) {
+	words, why := b.d.steps[n].words, ""
+	whole, _, _ := strings.Cut(name.Value, ".")
+	switch {
+	case slices.ContainsFunc(words.Requires, func(r spec.Require) bool { return r.Column.Value == name.Value }):
+		why = "@require hides it"
+	case slices.ContainsFunc(words.Statuses, func(s spec.Status) bool { return s.Column.Value == name.Value }):
+		why = "@status hides it"
+	case whole != name.Value && slices.ContainsFunc(words.Omit, func(o spec.Name) bool { return o.Value == whole }):
+		why = "@omit " + whole + " hides all of it"
+	}
+	if why != "" {
+		b.diags.Warnf(diag.RepeatedWord, name.Pos, "@omit %s has no effect: %s", name.Value, why).Hint("remove it")
 	}
 }
 

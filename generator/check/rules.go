@@ -1,7 +1,6 @@
 package check
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -19,6 +18,7 @@ func (b *builder) rules() {
 			step.Requires = append(step.Requires, model.Require{Column: r.Column.Value,
 				Problem: problem(r.Problem, snake(r.Column.Value))})
 		}
+		b.statusRules(i, step)
 		for _, s := range sd.words.Statuses {
 			b.boolean(step, s.Column, "@status")
 			step.Statuses = append(step.Statuses, model.StatusRule{Column: s.Column.Value, Status: s.Status})
@@ -32,6 +32,31 @@ func (b *builder) rules() {
 	b.endpointErrors()
 	for _, step := range b.op.Steps {
 		b.checkRules(step)
+	}
+}
+
+// statusRules refuses an @status that can change nothing. The first true one of
+// the operation wins, so one that repeats the success status means something
+// only ahead of another.
+func (b *builder) statusRules(n int, step *model.Step) {
+	refuse := func(s spec.Status, hint, message string, args ...any) {
+		b.diags.Errorf(diag.ProblemForm, s.Column.Pos, message, args...).Hint("%s", hint)
+	}
+	words := b.d.steps[n].words
+	later := slices.ContainsFunc(b.d.steps[n+1:], func(sd stepDecl) bool { return len(sd.words.Statuses) > 0 })
+	for i, s := range words.Statuses {
+		same := slices.IndexFunc(words.Statuses[:i], func(o spec.Status) bool { return o.Status == s.Status })
+		switch {
+		case slices.ContainsFunc(words.Requires, func(r spec.Require) bool { return r.Column.Value == s.Column.Value }):
+			refuse(s, "remove one of the two; a status of every success stands in @http",
+				"@status %s is always true where it is asked: @require has refused any other", s.Column.Value)
+		case same >= 0:
+			refuse(s, "return one column: ("+words.Statuses[same].Column.Value+" OR "+s.Column.Value+") AS name",
+				"@status %d stands twice on %s", s.Status, step.Query.Name)
+		case s.Status == b.op.Status && i == len(words.Statuses)-1 && !later:
+			refuse(s, "remove it, or give the other case another status: the success status of @http is the answer without @status",
+				"@status %s %d changes nothing: %d is the success status of %s", s.Column.Value, s.Status, s.Status, b.op.Name)
+		}
 	}
 }
 
@@ -82,12 +107,6 @@ func (b *builder) empty(step *model.Step, e *spec.Empty) {
 	}
 }
 
-var sqlState = regexp.MustCompile(`^[0-9A-Za-z]{5}$`)
-
-// retried are the SQLSTATE classes and values that the runtime answers itself:
-// it tries again, or says 503 (semantics.md section 5).
-var retried = []string{"40001", "40P01", "26000", "42P05", "0A000", "08", "53", "55P03", "57", "25006", "25P03"}
-
 // endpointErrors hands an endpoint's own @error rules to every step that can
 // meet them and does not say otherwise.
 func (b *builder) endpointErrors() {
@@ -115,32 +134,12 @@ func (b *builder) errorRules(step *model.Step, rules []spec.ErrorRule) {
 		out := model.ErrorRule{Problem: problem(r.Problem, snake(r.Name.Value)), Declared: true}
 		if b.isSQLState(r.Name.Value) {
 			out.SQLState = strings.ToUpper(r.Name.Value)
-			b.sqlState(r.Name)
+			b.sqlState(step, r.Name)
 		} else {
 			out.Constraint = r.Name.Value
 			b.constraint(step, r.Name)
 		}
 		step.Errors = append(step.Errors, out)
-	}
-}
-
-// isSQLState tells a SQLSTATE from a constraint's name: five letters and digits
-// that no constraint is named.
-func (b *builder) isSQLState(name string) bool {
-	if !sqlState.MatchString(name) || !strings.ContainsAny(name, "0123456789") {
-		return false
-	}
-	holders, _ := b.holders(name)
-	return len(holders) == 0
-}
-
-func (b *builder) sqlState(name spec.Name) {
-	for _, prefix := range retried {
-		if strings.HasPrefix(strings.ToUpper(name.Value), prefix) {
-			b.diags.Errorf(diag.ProblemForm, name.Pos, "SQLSTATE %s is a passing failure, which is tried again", name.Value).
-				Hint("remove it: the client gets 503 with Retry-After if it lasts")
-			return
-		}
 	}
 }
 

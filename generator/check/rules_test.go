@@ -12,17 +12,17 @@ import (
 const capture = `-- name: Capture :one
 -- @http POST /v1/payments/{id}/capture 200
 UPDATE payments SET status = 'captured', amount = amount - @fee WHERE id = @id
-RETURNING id, status, (amount > 5) AS enough, (amount > 9) AS high, note::text AS why;
+RETURNING id, status, (amount > 5) AS enough, (amount > 9) AS high, (amount < 99) AS low, note::text AS why;
 `
 
 func TestRules(t *testing.T) {
 	op := service{queries: words(capture, `-- @require enough 402 insufficient_funds "not enough"`, "-- @status high 202",
-		"-- @require high 422", "-- @empty 404 no_such_payment", "-- @omit why")}.operation(t)
+		"-- @require low 422", "-- @empty 404 no_such_payment", "-- @omit why")}.operation(t)
 	step := op.Steps[0]
 	if want := (model.Require{Column: "enough", Problem: model.Problem{Status: 402, Code: "insufficient_funds", Title: "not enough"}}); step.Requires[0] != want {
 		t.Errorf("got %+v", step.Requires[0])
 	}
-	if want := (model.Problem{Status: 422, Code: "high", Title: "High"}); step.Requires[1].Problem != want {
+	if want := (model.Problem{Status: 422, Code: "low", Title: "Low"}); step.Requires[1].Problem != want {
 		t.Errorf("the column's name is the code: %+v", step.Requires[1])
 	}
 	if step.Statuses[0] != (model.StatusRule{Column: "high", Status: 202}) {

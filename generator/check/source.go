@@ -29,7 +29,7 @@ func (b *builder) source(sd *stepDecl, step *model.Step, p model.Param, bind *sp
 	case spec.SourceItem:
 		return b.itemSource(sd, step, p, bind)
 	}
-	return b.madeSource(p, src)
+	return b.madeSource(step, p, src)
 }
 
 // requestKey is the input that a source of the request names.
@@ -158,7 +158,7 @@ func assignable(from, to model.Type) bool {
 }
 
 // madeSource is a value that the server makes.
-func (b *builder) madeSource(p model.Param, src spec.Source) model.Source {
+func (b *builder) madeSource(step *model.Step, p model.Param, src spec.Source) model.Source {
 	fits := func(kinds ...model.Kind) bool {
 		if slices.Contains(kinds, p.Type.Kind) && !p.Type.Array {
 			return true
@@ -185,7 +185,7 @@ func (b *builder) madeSource(p model.Param, src spec.Source) model.Source {
 		fits(model.KindText, model.KindUUID, model.KindInt2, model.KindInt4, model.KindInt8)
 		return b.scopeSource(src)
 	case spec.SourceLiteral:
-		return b.literalSource(p, src)
+		return b.literalSource(step, p, src)
 	}
 	b.diags.Errorf(diag.BindUnknown, src.Pos, "%s is not a source", sourceText(src)).
 		Hint("sources are body.NAME, body, path.NAME, query.NAME, header.NAME, caller.NAME, scope, key, has(body.NAME), now, uuid4, uuid7 and 'literal'")
@@ -200,11 +200,17 @@ func (b *builder) scopeSource(src spec.Source) model.Source {
 	return model.Source{Kind: model.SourceScope}
 }
 
-func (b *builder) literalSource(p model.Param, src spec.Source) model.Source {
-	text, err := canonical(p.Type, src.Text)
+// literalSource is a constant. It obeys the rules of the column that it is
+// stored in, else every request would fail.
+func (b *builder) literalSource(step *model.Step, p model.Param, src spec.Source) model.Source {
+	t := b.inputType(step.Query, p)
+	if t.Kind != p.Type.Kind { // a list of objects: any document
+		t = p.Type
+	}
+	text, err := canonical(t, src.Text)
 	if err != nil {
 		b.diags.Errorf(diag.BindType, src.Pos, "'%s' does not fit @%s, which is %s: %v", src.Text, p.Name, describe(p.Type), err).
-			Hint("write a value of the parameter's type")
+			Hint("write a value of the parameter's type that its column takes")
 	}
 	return model.Source{Kind: model.SourceLiteral, Literal: text}
 }

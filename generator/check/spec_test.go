@@ -78,7 +78,7 @@ func TestNearestWordsWin(t *testing.T) {
 	own := service{queries: words("-- name: Capture :one\nUPDATE payments SET order_id = @order_id WHERE tenant_id = @tenant_id RETURNING id, note, (amount > 1) AS a, (amount > 2) AS b;\n",
 		"-- @intent payments (order_id)", "-- @require a 402", "-- @status a 202", "-- @omit note", "-- @error payments_pkey 409"),
 		specs: "endpoints:\n  Op:\n    http: POST /x\n    steps:\n      - query: Capture\n        intent: payments (tenant_id, order_id)\n" +
-			"        require: b 422\n        status: b 203\n        omit: [id]\n        error: p0001 409\n"}
+			"        require: b 422\n        status: a 203\n        omit: [id]\n        error: p0001 409\n"}
 	step := own.operation(t).Steps[0]
 	if len(step.Intent.Columns) != 2 || step.Requires[0].Column != "b" || step.Statuses[0].Status != 203 || step.Omit[0] != "id" || step.Errors[0].SQLState != "P0001" {
 		t.Errorf("got %+v", step)

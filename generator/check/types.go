@@ -100,7 +100,7 @@ func (c *checker) columnType(col sqlcrun.Column, pos diag.Pos, what string) mode
 	name := col.TypeName.String()
 	if goUntyped(col.GoType.Expr) {
 		c.diags.Errorf(diag.QueryUnsupport, pos, "sqlc has no Go type for %s: it emitted interface{}", what).
-			Hint("%s", untypedHint(c.cat, name, what))
+			Hint("%s", untypedHint(c.cat, name, what, !col.NotNull))
 	}
 	t, ok := c.cat.Type(name)
 	switch {
@@ -122,9 +122,9 @@ func goUntyped(expr string) bool {
 	return expr == "interface{}" || expr == "any"
 }
 
-func untypedHint(cat *schema.Catalog, typeName, what string) string {
+func untypedHint(cat *schema.Catalog, typeName, what string, nullable bool) string {
 	if t, ok := cat.Type(typeName); ok && t.Kind != "" {
-		return "add an override to sqlc.yaml: db_type: " + typeName + ", go_type: string"
+		return "add an override under `gen: go: overrides:` of the sqlc file: " + goOverride(t, typeName, nullable)
 	}
 	if strings.HasPrefix(what, "parameter") {
 		return "add a cast: " + strings.TrimPrefix(what, "parameter ") + "::text"

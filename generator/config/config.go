@@ -24,10 +24,30 @@ type Config struct {
 	Bind          []spec.Bind
 	Session       []SessionVar // in the order written
 	JSON          JSON
+	Sweep         Sweep
 	UnknownFields string              // reject | ignore
 	DefaultKeys   map[string]spec.Key // by method, from defaults: key:
 	Defaults      spec.Policy
 	Pos           map[string]diag.Pos // of each top-level key
+
+	places map[place]diag.Pos
+}
+
+// place is a path, or the command of sqlc, under the key that names it.
+type place struct{ key, value string }
+
+// Place is where a path of the configuration stands: one of `sqlc`, `specs`,
+// `migrations` and `out`, or the program of sqlc's `command`. It is the key's
+// place where the file does not name the path, and the file's where it does
+// not have the key either.
+func (c *Config) Place(key, value string) diag.Pos {
+	if at, ok := c.places[place{key, value}]; ok {
+		return at
+	}
+	if at, ok := c.Pos[key]; ok {
+		return at
+	}
+	return diag.Pos{File: c.File, Line: 1, Col: 1}
 }
 
 // SessionVar is one entry of `session:`.

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +103,28 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// TestProfiles: semantics.md section 3 has the table. `defaults:` may stand above
+// the profile, and wins all the same.
+func TestProfiles(t *testing.T) {
+	for profile, want := range map[string]spec.Policy{
+		"ietf":    {ClientError: ptr(2 * time.Hour), ServerError: ptr(time.Duration(0)), Inflight: &spec.Inflight{Wait: 2 * time.Second}, Fingerprint: &spec.Fingerprint{Mode: "all"}},
+		"stripe":  {ClientError: ptr(24 * time.Hour), ServerError: ptr(24 * time.Hour), Inflight: &spec.Inflight{}, Fingerprint: &spec.Fingerprint{Mode: "all"}},
+		"gateway": {ClientError: ptr(2 * time.Hour), ServerError: ptr(5 * time.Minute), Inflight: &spec.Inflight{}, Fingerprint: &spec.Fingerprint{Mode: "none"}},
+	} {
+		full := ProfilePolicy("")
+		full.ClientError, full.ServerError, full.Inflight, full.Fingerprint = want.ClientError, want.ServerError, want.Inflight, want.Fingerprint
+		cfg := parseGood(t, minimal+"profile: "+profile+"\n", "example.com/payments")
+		if cfg.Profile != profile || !reflect.DeepEqual(cfg.Defaults, full) {
+			t.Errorf("%s: %+v", profile, cfg.Defaults)
+		}
+		cfg = parseGood(t, minimal+"defaults: {server_error: 1h, inflight: wait:3s, fingerprint: only(a)}\nprofile: "+profile+"\n", "example.com/payments")
+		d := cfg.Defaults
+		if *d.ServerError != time.Hour || d.Inflight.Wait != 3*time.Second || d.Fingerprint.Mode != "only" || *d.ClientError != *want.ClientError {
+			t.Errorf("%s below defaults: %+v", profile, d)
+		}
+	}
+}
+
 func TestEveryKey(t *testing.T) {
 	cfg := parseGood(t, `# yaml-language-server: $schema=idemgen.schema.json
 version: 1
@@ -117,6 +140,7 @@ bind: &b {tenant_id: caller.tenant_id, at: now, amount: body.amount min=1}
 session: {app.tenant_id: caller.tenant_id, app.role: "'web'", app.scope: scope}
 json: {case: camel, bigint: string, one: data, many: rows}
 unknown_fields: ignore
+sweep: {pg_cron: "0 4  * * 1-5"}
 defaults:
   key: {POST: header optional, PUT: none, DELETE: body.request_id prefix="x-"}
   success: 30d
@@ -142,6 +166,7 @@ defaults:
 		"session":    len(cfg.Session) == 3 && cfg.Session[0].Name.Value == "app.tenant_id" && cfg.Session[1].Source.Text == "web",
 		"json":       cfg.JSON == JSON{Case: "camel", Bigint: "string", One: "data", Many: "rows"},
 		"unknown":    cfg.UnknownFields == "ignore",
+		"sweep":      cfg.Sweep.Cron == "0 4 * * 1-5",
 		"POST":       !*cfg.DefaultKeys["POST"].Required,
 		"PUT":        cfg.DefaultKeys["PUT"].From == "none",
 		"PATCH":      cfg.DefaultKeys["PATCH"].From == "header",
@@ -210,6 +235,21 @@ func TestOneErrorPerMistake(t *testing.T) {
 		ds := diags.Sorted()
 		if len(ds) != 1 || !strings.Contains(ds[0].Message, c.message) || !strings.Contains(ds[0].Hint, c.hint) {
 			t.Errorf("%s: got %v, want one of %s (%s)", c.to, ds, c.message, c.hint)
+		}
+	}
+}
+
+// A schedule goes into a comment and into SQL: nothing that ends either passes.
+func TestCronSchedules(t *testing.T) {
+	for schedule, ok := range map[string]bool{
+		`"*/5 * * * *"`: true, `"0 0,12 1-7 jan,feb sun"`: true, `" 0\t4 $ * *  "`: true, `30 seconds`: true,
+		`"* * * *"`: false, `"* * * * * *"`: false, `every minute`: false, `""`: false, `60 seconds`: false,
+		`"* * * * '"`: false, `"* * * *\n*"`: false, `"* * * * *;"`: false, `"0 0 ? * *"`: false,
+	} {
+		var diags diag.List
+		cfg := Parse("idemgen.yaml", []byte(minimal+"sweep: {pg_cron: "+schedule+"}\n"), "example.com/payments", &diags)
+		if got := !diags.HasErrors(); got != ok || ok == (cfg.Sweep.Cron == "") {
+			t.Errorf("%s: %v, %q", schedule, diags.Sorted(), cfg.Sweep.Cron)
 		}
 	}
 }

@@ -3,32 +3,18 @@ package config
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/idemgen/idemgen/generator/diag"
 	"github.com/idemgen/idemgen/generator/spec"
 	"github.com/idemgen/idemgen/generator/yamltree"
 )
 
-// defaults sets what holds where the file says nothing: profile ietf.
+// defaults sets what holds where the file says nothing.
 func (r *reader) defaults() {
 	r.cfg.Sqlc = []string{"sqlc.yaml"}
-	r.cfg.Profile = "ietf"
+	r.cfg.Profile = ProfileIETF
 	r.cfg.JSON = JSON{Case: "snake", Bigint: "number", Many: "items"}
 	r.cfg.UnknownFields = "reject"
-	r.cfg.Defaults = spec.Policy{
-		Success:     ptr(24 * time.Hour),
-		ClientError: ptr(2 * time.Hour),
-		ServerError: ptr(time.Duration(0)),
-		Inflight:    &spec.Inflight{Wait: 2 * time.Second},
-		Fingerprint: &spec.Fingerprint{Mode: "all"},
-		Isolation:   ptr("read committed"),
-		Timeout:     ptr(30 * time.Second),
-		MaxBody:     ptr(int64(1 << 20)),
-		Record:      ptr("full"),
-		ForceRetry:  ptr(false),
-		At:          map[string]diag.Pos{},
-	}
 	optional := func() spec.Key { return spec.Key{From: "header", Required: ptr(false)} }
 	r.cfg.DefaultKeys = map[string]spec.Key{
 		"POST": {From: "header"}, "PATCH": {From: "header"},
@@ -50,14 +36,18 @@ func (r *reader) policy(e yamltree.Entry) {
 		r.keyRules(entries[i])
 		entries = slices.Delete(entries, i, i+1)
 	}
-	r.overlay(spec.ReadPolicy(e.Key.Pos, entries, true, r.diags))
+	r.written = spec.ReadPolicy(e.Key.Pos, entries, true, r.diags)
 }
 
 func defaultKeys() []string { return append([]string{"key"}, spec.PolicyKeys()...) }
 
 // overlay puts what the file says over what the profile says.
-func (r *reader) overlay(p *spec.Policy) {
-	d := &r.cfg.Defaults
+func (r *reader) overlay() {
+	r.cfg.Defaults = ProfilePolicy(r.cfg.Profile)
+	p, d := r.written, &r.cfg.Defaults
+	if p == nil {
+		return
+	}
 	d.Pos, d.At = p.Pos, p.At
 	over(&d.Success, p.Success)
 	over(&d.ClientError, p.ClientError)

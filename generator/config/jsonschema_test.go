@@ -24,6 +24,7 @@ func TestSchemaDrift(t *testing.T) {
 		"top":      {doc, topKeys()},
 		"sqlc":     {def("sqlc"), sqlcKeys()},
 		"json":     {def("json"), jsonKeys()},
+		"sweep":    {def("sweep"), sweepKeys()},
 		"defaults": {defaults, defaultKeys()},
 		"methods":  {defaults["properties"].(map[string]any)["key"].(map[string]any), spec.Methods()},
 	} {

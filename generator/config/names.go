@@ -105,15 +105,6 @@ func (r *reader) derived() {
 	}
 }
 
-// profile: the others come with the headers and answers of their own.
-func (r *reader) profile(e yamltree.Entry) {
-	if s, ok := e.Value.Text(); ok && (s.Value == "stripe" || s.Value == "gateway") {
-		r.notYet(s.Pos, "profile "+s.Value)
-		return
-	}
-	r.oneOf(e, &r.cfg.Profile, "ietf")
-}
-
 // session reads set_config entries; names are those of PostgreSQL's custom
 // parameters (PostgreSQL docs, 20.16 Customized Options).
 func (r *reader) session(e yamltree.Entry) {

@@ -13,7 +13,7 @@ import (
 // topKeys are the keys of idemgen.yaml.
 func topKeys() []string {
 	return []string{"version", "service", "sqlc", "migrations", "specs", "package", "out", "client", "openapi", "profile",
-		"scope", "bind", "session", "json", "unknown_fields", "defaults"}
+		"scope", "bind", "session", "json", "unknown_fields", "defaults", "sweep"}
 }
 
 type reader struct {
@@ -24,10 +24,11 @@ type reader struct {
 	// misspelt are the keys that unknown ones were probably meant to be: they
 	// are reported already.
 	misspelt []string
+	written  *spec.Policy // of `defaults:`, nil without it
 }
 
 func parse(file string, text []byte, module string, diags *diag.List) *Config {
-	cfg := &Config{File: file, Pos: map[string]diag.Pos{}}
+	cfg := &Config{File: file, Pos: map[string]diag.Pos{}, places: map[place]diag.Pos{}}
 	root, ok := yamltree.Parse(file, text, diags)
 	if !ok {
 		return cfg
@@ -49,6 +50,7 @@ func parse(file string, text []byte, module string, diags *diag.List) *Config {
 		}
 		r.key(e)
 	}
+	r.overlay()
 	r.misspelt = yamltree.Misspelt(entries, topKeys())
 	r.required()
 	r.derived()
@@ -88,6 +90,8 @@ func (r *reader) key(e yamltree.Entry) {
 		r.oneOf(e, &r.cfg.UnknownFields, "reject", "ignore")
 	case "defaults":
 		r.policy(e)
+	case "sweep":
+		r.sweep(e)
 	}
 }
 
@@ -130,9 +134,25 @@ func (r *reader) bad(pos diag.Pos, hint, format string, v ...any) {
 func (r *reader) text(e yamltree.Entry) (yamltree.Scalar, bool) {
 	s, ok := e.Value.Text()
 	if !ok {
-		r.bad(e.Value.Pos(), fmt.Sprintf("write %s: VALUE", e.Key.Value), "`%s:` takes a single value, this is %s", e.Key.Value, e.Value.Kind())
+		r.bad(e.Value.Pos(), fmt.Sprintf("write %s: %s", e.Key.Value, exampleOf(e.Key.Value)), "`%s:` takes a single value, this is %s", e.Key.Value, e.Value.Kind())
 	}
 	return s, ok
+}
+
+// exampleOf is a value that a key may have.
+func exampleOf(key string) string {
+	examples := map[string]string{
+		"version": "1", "service": "payments", "migrations": "db/migrations", "package": "api", "out": "internal/api",
+		"profile": "ietf", "unknown_fields": "reject", "case": "snake", "bigint": "number", "one": "payment", "many": "items",
+		"specs": "[endpoints/*.yaml]", "sqlc": "[sqlc.yaml]", "files": "[sqlc.yaml]",
+	}
+	switch value, ok := examples[key]; {
+	case ok:
+		return value
+	case slices.Contains(spec.Methods(), key):
+		return "header"
+	}
+	return "caller.tenant_id" // a scope, or a setting of the session
 }
 
 func (r *reader) mapping(e yamltree.Entry, form string) ([]yamltree.Entry, bool) {

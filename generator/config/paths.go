@@ -30,6 +30,10 @@ func (r *reader) cleanPath(key string, s yamltree.Scalar, outside bool) (string,
 	case !outside && (clean == "." || clean == ".." || strings.HasPrefix(clean, "../")):
 		r.bad(s.Pos, "write a folder of its own, like internal/api", "`%s:` must be a folder below that of idemgen.yaml", key)
 	default:
+		if key == "files" {
+			key = "sqlc"
+		}
+		r.cfg.places[place{key, clean}] = s.Pos
 		return clean, true
 	}
 	return "", false
@@ -40,7 +44,7 @@ func (r *reader) paths(e yamltree.Entry, target *[]string) {
 	nodes, ok := e.Value.List()
 	if !ok {
 		if e.Value.IsMap() {
-			r.bad(e.Value.Pos(), "write "+e.Key.Value+": [FILE, …]", "`%s:` is a list of files, this is a mapping", e.Key.Value)
+			r.bad(e.Value.Pos(), "write "+e.Key.Value+": "+exampleOf(e.Key.Value), "`%s:` is a list of files, this is a mapping", e.Key.Value)
 			return
 		}
 		nodes = []yamltree.Node{e.Value}
@@ -50,7 +54,7 @@ func (r *reader) paths(e yamltree.Entry, target *[]string) {
 	for _, n := range nodes {
 		s, ok := n.Text()
 		if !ok {
-			r.bad(n.Pos(), "write "+e.Key.Value+": [FILE, …]", "`%s:` is a list of files, this element is %s", e.Key.Value, n.Kind())
+			r.bad(n.Pos(), "write "+e.Key.Value+": "+exampleOf(e.Key.Value), "`%s:` is a list of files, this element is %s", e.Key.Value, n.Kind())
 			continue
 		}
 		clean, ok := r.cleanPath(e.Key.Value, s, true)
@@ -113,5 +117,8 @@ func (r *reader) sqlcCommand(e yamltree.Entry) {
 			return
 		}
 		r.cfg.SqlcCommand = append(r.cfg.SqlcCommand, s.Value)
+		if len(r.cfg.SqlcCommand) == 1 {
+			r.cfg.places[place{"command", s.Value}] = s.Pos
+		}
 	}
 }

@@ -5,15 +5,15 @@ func explainOperations() []Explanation {
 	return []Explanation{
 		{
 			Code: BindUnknown, Title: "a source that does not exist",
-			Meaning: "A source is body.NAME, body, path.NAME, query.NAME, header.NAME, caller.NAME, scope, key, has(body.NAME), now, uuid4, uuid7 or 'literal'; in a spec's steps also STEP.COLUMN and item.NAME. The parameter or the path parameter that is named must exist.",
+			Meaning: "A source is body.NAME, body, path.NAME, query.NAME, header.NAME, caller.NAME, scope, key, has(body.NAME), now, uuid4, uuid7 or 'literal'; in a spec's steps also STEP.COLUMN and item.NAME. The parameter or the path parameter that is named must exist; for the binds of an endpoint, in one of its steps.",
 			Wrong:   "-- @bind tenant_id callr.tenant_id",
 			Right:   "-- @bind tenant_id caller.tenant_id",
 		},
 		{
 			Code: BindType, Title: "a source that does not fit its parameter",
-			Meaning: "The type of the source differs from the parameter's, one source feeds parameters of different types, or min, max or default is not a value of the type.",
-			Wrong:   "-- @bind amount body.amount min=one",
-			Right:   "-- @bind amount body.amount min=1",
+			Meaning: "The type of the source differs from the parameter's, one source feeds parameters of different types, or min, max or default is not a value of the type. A default or a literal is a value that the column takes and that a request could send: CHECKs, enums, lengths, min and max hold for it too. Together with the CHECKs, min and max leave something to send.",
+			Wrong:   "-- @bind page_size query.limit default=500 min=1 max=100",
+			Right:   "-- @bind page_size query.limit default=50 min=1 max=100",
 		},
 		{
 			Code: RouteConflict, Title: "two operations on one route, or with one name",
@@ -23,20 +23,20 @@ func explainOperations() []Explanation {
 		},
 		{
 			Code: RouteForm, Title: "a method, path or status that can't be",
-			Meaning: "Methods are GET, HEAD, POST, PUT, PATCH and DELETE, in capitals. A path begins with / and holds {name} for parameters; the SQL type decides what they accept, so patterns inside the braces and * are refused. The status is that of a success: 2xx, or a redirect.",
+			Meaning: "Methods are GET, HEAD, POST, PUT, PATCH and DELETE, in capitals. A path begins with / and holds {name} for parameters; the SQL type decides what they accept, so patterns inside the braces and * are refused, as are query strings, %-escapes, empty segments, and . and .. as segments. The status is that of a success: 2xx, or a redirect.",
 			Wrong:   "-- @http post v1/payments 404",
 			Right:   "-- @http POST /v1/payments 201",
 		},
 		{
 			Code: KeyRule, Title: "a key rule that can't work here",
-			Meaning: "A key must come from the request and be the same at every try. now and uuid4 differ each time, a literal never does. @key intent needs an @intent, and a prefix may hold only names of path parameters.",
+			Meaning: "A key must come from the request and be the same at every try. now and uuid4 differ each time, a literal never does. body.NAME and query.NAME are inputs that a parameter takes; a key of its own comes as a header. @key intent needs an @intent, and a prefix may hold only names of path parameters.",
 			Wrong:   "-- @key uuid7",
 			Right:   "-- @key header",
 		},
 		{
 			Code: IntentColumns, Title: "an intent whose columns can't hold it",
-			Meaning: "The columns of an intent must exist, be NOT NULL (nulls are never equal, so they would let a second row in), include the partition key of a partitioned table, and be written by the statement. A condition (`where …`) may only say what holds for a row for ever: columns, constants and immutable functions.",
-			Wrong:   "-- @intent payments (tenant_id, note)     -- note may be null",
+			Meaning: "The columns of an intent must exist, be NOT NULL (nulls are never equal, so they would let a second row in; in the example, note may be null), include the partition key of a partitioned table, and be written by the statement. A condition (`where …`) may only say what holds for a row for ever: columns, constants and immutable functions.",
+			Wrong:   "-- @intent payments (tenant_id, note)",
 			Right:   "-- @intent payments (tenant_id, order_id)",
 		},
 		{
@@ -47,7 +47,7 @@ func explainOperations() []Explanation {
 		},
 		{
 			Code: StepOrder, Title: "a step that uses a later or unknown one",
-			Meaning: "A step can bind columns of the steps above it, and a response names steps of its own endpoint. Steps that use the same query twice need `as:`.",
+			Meaning: "A step can bind columns of the steps above it, and a response names steps of its own endpoint. Steps that use the same query twice need `as:`. A step with `each:` binds something to item.NAME.",
 			Wrong:   "steps:\n  - query: InsertLine\n    bind: {order_id: InsertOrder.id}\n  - query: InsertOrder",
 			Right:   "steps:\n  - query: InsertOrder\n  - query: InsertLine\n    bind: {order_id: InsertOrder.id}",
 		},

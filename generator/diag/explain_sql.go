@@ -53,7 +53,7 @@ func explainSQL() []Explanation {
 		},
 		{
 			Code: NullabilityRisk, Title: "a column that may be null though sqlc says it is not",
-			Meaning: "sqlc takes columns of a sub-select under LEFT JOIN for NOT NULL. The first null would be an error at run time. Say what you mean.",
+			Meaning: "sqlc takes columns of a sub-select, a function or a parenthesised join on the outer side of a LEFT, RIGHT or FULL JOIN for NOT NULL, and so a cast or an expression of any such column, sqlc.embed, and what UPDATE and DELETE return of a join. The first null would break the response's schema and be an error in Go. Give the value that stands for it, or read the columns of a WITH, which sqlc knows to be nullable.",
 			Wrong:   "SELECT a.id, t.total FROM a LEFT JOIN (SELECT …) t ON true;",
 			Right:   "SELECT a.id, coalesce(t.total, 0)::bigint AS total FROM a LEFT JOIN (SELECT …) t ON true;",
 		},

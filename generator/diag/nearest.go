@@ -1,11 +1,18 @@
 package diag
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Nearest returns the candidate that word was probably meant to be: the one
 // with the smallest edit distance, letter case apart, if that is small against
-// the word's length; else "".
+// the word's length; else "". A word that is a candidate itself is no misspelt
+// one.
 func Nearest(word string, candidates []string) string {
+	if slices.Contains(candidates, word) {
+		return ""
+	}
 	best, bestDistance := "", 1+max(1, min(len(word), 12)/3)
 	lower := strings.ToLower(word)
 	for _, c := range candidates {

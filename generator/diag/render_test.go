@@ -128,6 +128,7 @@ func TestNearest(t *testing.T) {
 	words := []string{"intent", "http", "empty", "error", "key", "tag"}
 	for word, want := range map[string]string{
 		"intnet": "intent", "HTTP": "http", "htpp": "http", "emty": "empty", "erorr": "error", "kye": "key", "k": "", "xyz": "", "payments": "",
+		"key": "", "tag": "", // right already: no word is its own correction
 		strings.Repeat("a", 100): "", "": "",
 	} {
 		if got := Nearest(word, words); got != want {

@@ -27,7 +27,9 @@ const (
 func (t *Tree) Reconcile(want []File, lockPath string, versions []string, diags *diag.List) ([]Change, error) {
 	oldLock, err := t.existing(lockPath)
 	if err != nil {
-		return nil, err
+		diags.Errorf(diag.ForeignFile, diag.Pos{File: lockPath}, "%s can't be read and written: %v", lockPath, err).
+			Hint("put the file itself there; if it is lost, remove what is in its place: the next run writes it anew")
+		return nil, nil
 	}
 	known := parseLock(oldLock)
 	emitted, seen := map[string]string{}, map[string]bool{}
@@ -143,6 +145,11 @@ func (t *Tree) existing(p string) ([]byte, error) {
 		return nil, err
 	}
 	info, err := t.disk.Lstat(name)
+	if err != nil {
+		if reason := t.CheckFolder(path.Dir(p)); reason != nil {
+			return nil, reason
+		}
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
@@ -196,5 +203,5 @@ func foreign(p string, diags *diag.List) {
 
 func refuse(p string, err error, diags *diag.List) {
 	diags.Errorf(diag.ForeignFile, diag.Pos{File: p}, "%s can't be written: %v", p, err).
-		Hint("move what is there, or choose another `out:` folder inside the module")
+		Hint("move what is there; or name another folder, inside the module, in idemgen.yaml")
 }

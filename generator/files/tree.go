@@ -81,6 +81,61 @@ func (t *Tree) Exists(p string) bool {
 	return err == nil
 }
 
+// IsFile reports whether something that is no folder is at p.
+func (t *Tree) IsFile(p string) bool {
+	info, err := os.Stat(t.Abs(p))
+	return err == nil && !info.IsDir()
+}
+
+// IsFolder reports whether a folder is at p.
+func (t *Tree) IsFolder(p string) bool {
+	info, err := os.Stat(t.Abs(p))
+	return err == nil && info.IsDir()
+}
+
+// CheckFolder says why nothing can be written into the folder p, nil where it
+// can, be the folder there or not: a file or a link is in its place, or links
+// lead out of the module.
+func (t *Tree) CheckFolder(p string) error {
+	if _, err := t.inside(p); err != nil {
+		return err
+	}
+	elements := strings.Split(path.Join(t.rel, p), "/")
+	for n := range elements {
+		name := filepath.Join(elements[:n+1]...)
+		if err := t.checkOne(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkOne is CheckFolder for one folder, whose parents are good.
+func (t *Tree) checkOne(name string) error {
+	info, err := os.Lstat(filepath.Join(t.root.Name(), name))
+	shown := t.rebase(filepath.Join(t.root.Name(), name))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.IsDir():
+		return nil
+	case info.Mode()&fs.ModeSymlink == 0:
+		return fmt.Errorf("%s is a file", shown)
+	}
+	if at, err := t.root.Stat(name); err == nil {
+		if !at.IsDir() {
+			return fmt.Errorf("%s is a symbolic link to a file", shown)
+		}
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(t.root.Name(), name)); err != nil {
+		return fmt.Errorf("%s is a symbolic link that leads nowhere", shown)
+	}
+	return fmt.Errorf("%s is a symbolic link that leads out of the module", shown)
+}
+
 // Glob lists the files that match a pattern, sorted.
 func (t *Tree) Glob(pattern string) ([]string, error) {
 	pattern = path.Clean(pattern)

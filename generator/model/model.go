@@ -14,7 +14,7 @@ type Service struct {
 	Name          string // first part of every operation's stored name
 	Package       string // Go package name of the emitted code
 	ModulePath    string // the user's module, for import paths
-	Profile       string // ietf
+	Profile       string // ietf | stripe | gateway
 	ScopeSource   Source // SourceInput with an input FromCaller, or SourceNone for `scope: none`
 	Caller        []CallerField
 	Session       []SessionVar
@@ -94,6 +94,8 @@ type Policy struct {
 	NoPrint     bool     // fingerprint=none
 	Isolation   string   // "read committed" | "repeatable read" | "serializable"
 	RecordBody  bool     // false: record=none
+	Sealed      bool     // record=sealed
+	ForceRetry  bool     // force_retry=on
 }
 
 // InputFrom is the part of the request that an input comes from.

@@ -138,6 +138,9 @@ type Shape struct {
 	Grouped       bool // SELECT with aggregates, GROUP BY, DISTINCT, set operations, LIMIT, window functions
 	Feeds         []Feed
 	Recordsets    []Recordset
+	// OuterNulls are the result columns that an outer join may leave null, in
+	// order.
+	OuterNulls []OuterNull
 	// Calls: it calls a function that migrations make, or that is in a schema of
 	// its own; such a one may write any table.
 	Calls bool
@@ -180,6 +183,16 @@ type RecordColumn struct {
 	// Feeds is the column of a table that it is stored in, if any.
 	Table  TableName
 	Column string
+}
+
+// OuterNull is a result column that is null where an outer join finds nothing.
+type OuterNull struct {
+	Index    int    // among the columns that the statement returns, embedded ones each by itself
+	Name     string // of the result column
+	Join     string // LEFT JOIN, RIGHT JOIN, FULL JOIN
+	Relation string // alias of what may be missing
+	Column   string // of the relation
+	Plain    bool   // it is that column, not an expression with it
 }
 
 // TableTraits are the properties of a table that decide a strategy.

@@ -204,7 +204,7 @@ func (a *analysis) statement() {
 	case *pg.Node_SelectStmt:
 		a.shape.Grouped = isGrouped(n.SelectStmt)
 	}
-	a.query(tree, nil)
+	a.noteNulls(a.query(tree, nil))
 }
 
 func (a *analysis) insertShape(n *pg.InsertStmt) {

@@ -87,7 +87,7 @@ func (b *builder) applyText(text string) {
 func (b *builder) reportSyntax(err error) {
 	var e *sqltext.Error
 	if errors.As(err, &e) {
-		b.diags.Errorf(diag.MigrationForm, b.pos(e.Offset, 0), "this migration can't be read: %s", e.Message).
+		b.diags.Errorf(diag.MigrationForm, b.pos(e.Offset, 0), "this migration can't be read: %s", firstLine(e.Message)).
 			Hint("idemgen reads PostgreSQL's own SQL; psql's commands and templates have no place in a migration")
 	}
 }
@@ -210,4 +210,13 @@ func (c *Catalog) schemas(schema string) []string {
 		return []string{schema}
 	}
 	return append([]string{defaultSchema}, c.path...)
+}
+
+// firstLine cuts a message that quotes all the rest of the file.
+func firstLine(message string) string {
+	line, _, more := strings.Cut(message, "\n")
+	if more {
+		return strings.TrimRight(line, "\r") + " …"
+	}
+	return line
 }

@@ -33,7 +33,7 @@ func (a *analysis) insert(n *pg.InsertStmt, env environment) []output {
 	excluded := relation{alias: "excluded"}
 	for i := range min(len(columns), len(source)) {
 		a.feed(target, columns[i], source[i].origins)
-		excluded.outputs = append(excluded.outputs, output{columns[i], source[i].origins})
+		excluded.outputs = append(excluded.outputs, output{name: columns[i], origins: source[i].origins})
 	}
 	scope := []relation{a.rangeVar(n.Relation, nil)}
 	if c := n.OnConflictClause; c != nil {
@@ -45,7 +45,7 @@ func (a *analysis) insert(n *pg.InsertStmt, env environment) []output {
 
 func (a *analysis) update(n *pg.UpdateStmt, env environment) []output {
 	env = a.with(n.WithClause, env)
-	scope := append([]relation{a.rangeVar(n.Relation, nil)}, a.from(n.FromClause, env)...)
+	scope := append([]relation{a.rangeVar(n.Relation, nil)}, a.from(n.FromClause, env, n.WhereClause)...)
 	a.set(rangeName(n.Relation), n.TargetList, scope)
 	a.compare(n.WhereClause, scope)
 	return a.outputs(n.GetReturningClause().GetExprs(), scope)
@@ -53,7 +53,7 @@ func (a *analysis) update(n *pg.UpdateStmt, env environment) []output {
 
 func (a *analysis) deleteFrom(n *pg.DeleteStmt, env environment) []output {
 	env = a.with(n.WithClause, env)
-	scope := append([]relation{a.rangeVar(n.Relation, nil)}, a.from(n.UsingClause, env)...)
+	scope := append([]relation{a.rangeVar(n.Relation, nil)}, a.from(n.UsingClause, env, n.WhereClause)...)
 	a.compare(n.WhereClause, scope)
 	return a.outputs(n.GetReturningClause().GetExprs(), scope)
 }

@@ -6,16 +6,20 @@ import (
 	pg "github.com/sqlc-dev/oliphant"
 )
 
-// from makes the scope of a FROM clause; conditions of joins are compared.
-func (a *analysis) from(items []*pg.Node, env environment) []relation {
+// from makes the scope of a FROM clause; conditions of joins are compared. The
+// filters, WHERE and HAVING, decide which outer joins leave nulls.
+func (a *analysis) from(items []*pg.Node, env environment, filters ...*pg.Node) []relation {
 	var scope []relation
 	var conditions []*pg.Node
+	leaves := map[*pg.Node]int{}
 	queue := slices.Clone(items)
 	for len(queue) > 0 {
 		n := queue[0]
 		queue = queue[1:]
+		leaves[n] = len(scope)
 		switch f := n.GetNode().(type) {
 		case *pg.Node_JoinExpr:
+			delete(leaves, n)
 			queue = append([]*pg.Node{f.JoinExpr.Larg, f.JoinExpr.Rarg}, queue...)
 			conditions = append(conditions, f.JoinExpr.Quals)
 		case *pg.Node_RangeVar:
@@ -31,6 +35,7 @@ func (a *analysis) from(items []*pg.Node, env environment) []relation {
 	for _, c := range conditions {
 		a.compare(c, scope)
 	}
+	outerJoins{scope, leaves}.extend(items, filters)
 	return scope
 }
 
@@ -56,14 +61,14 @@ func (a *analysis) rangeFunction(f *pg.RangeFunction, scope []relation) relation
 	}
 	if rs := a.recordsetOf(call); rs != nil {
 		for _, c := range rs.Columns {
-			r.outputs = append(r.outputs, output{c.Name, []origin{{param: rs.Param, record: c.Name, plain: true}}})
+			r.outputs = append(r.outputs, output{name: c.Name, origins: []origin{{param: rs.Param, record: c.Name, plain: true}}})
 		}
 		r.outputs = renamed(r.outputs, names)
 	} else {
 		for i, arg := range call.GetArgs() {
 			origins := notPlain(a.origins(arg, scope))
 			if i == 0 || funcName(call) == "unnest" {
-				r.outputs = append(r.outputs, output{r.alias, origins})
+				r.outputs = append(r.outputs, output{name: r.alias, origins: origins})
 			} else {
 				r.outputs[0].origins = append(r.outputs[0].origins, origins...)
 			}

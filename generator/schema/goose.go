@@ -38,6 +38,12 @@ func checkGooseFile(f File, diags *diag.List) {
 			continue
 		}
 		switch word := strings.ToUpper(mark[1]); {
+		case word == "UP" && section:
+			refuse(n, "write its statements under the first one", "-- +goose Up stands twice")
+			return
+		case word == "DOWN" && !strings.HasPrefix(lineAt(f.Text, l, n), "-- +goose Down"):
+			refuse(n, "write -- +goose Down at the beginning of the line", "sqlc does not see this mark, and would apply what is below it")
+			return
 		case word == "UP" || word == "DOWN":
 			if begun >= 0 {
 				refuse(begun, "write -- +goose StatementEnd behind the statement", "this StatementBegin has no StatementEnd before -- +goose %s", mark[1])
@@ -58,6 +64,9 @@ func checkGooseFile(f File, diags *diag.List) {
 			return
 		case word == "STATEMENTEND":
 			begun = -1
+		case word != "NO" && word != "ENVSUB":
+			refuse(n, "goose knows Up, Down, StatementBegin, StatementEnd, NO TRANSACTION and ENVSUB", "goose does not know the mark %s", mark[1])
+			return
 		}
 	}
 	switch {

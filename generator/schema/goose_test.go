@@ -14,17 +14,22 @@ func TestCase_gen_8_GooseFiles(t *testing.T) {
 		line    int
 		message string
 	}{
-		"fine":           {up + "-- +goose StatementBegin\nSELECT 1;\n-- +goose StatementEnd\n-- +goose Down\n", 0, ""},
-		"options first":  {"-- +goose NO TRANSACTION\n" + up + "SELECT 1;", 0, ""},
-		"no mark":        {"-- mine\nCREATE TABLE t (a int);", 1, "has no -- +goose Up"},
-		"empty":          {"", 1, "has no -- +goose Up"},
-		"other tool":     {"-- migrate:up\nCREATE TABLE t (a int);", 1, "has no -- +goose Up"},
-		"down first":     {"-- +goose Down\nSELECT 1;\n" + up, 1, "stands before -- +goose Up"},
-		"never ends":     {up + "\n-- +goose StatementBegin\nSELECT 1;\n", 3, "has no StatementEnd"},
-		"ends too late":  {up + "-- +goose StatementBegin\nSELECT 1;\n-- +goose Down\n-- +goose StatementEnd\n", 2, "no StatementEnd before -- +goose Down"},
-		"begins twice":   {up + "-- +goose StatementBegin\n-- +goose StatementBegin\nSELECT 1;\n-- +goose StatementEnd\n", 2, "before the next one"},
-		"never begins":   {up + "SELECT 1;\n-- +goose StatementEnd\n", 3, "has no StatementBegin"},
-		"CRLF and cases": {"-- +GOOSE up\r\n-- +goose statementbegin\r\nSELECT 1;\r\n-- +goose StatementEnd\r\n", 0, ""},
+		"fine":             {up + "-- +goose StatementBegin\nSELECT 1;\n-- +goose StatementEnd\n-- +goose Down\n", 0, ""},
+		"options first":    {"-- +goose NO TRANSACTION\n" + up + "SELECT 1;", 0, ""},
+		"no mark":          {"-- mine\nCREATE TABLE t (a int);", 1, "has no -- +goose Up"},
+		"empty":            {"", 1, "has no -- +goose Up"},
+		"other tool":       {"-- migrate:up\nCREATE TABLE t (a int);", 1, "has no -- +goose Up"},
+		"down first":       {"-- +goose Down\nSELECT 1;\n" + up, 1, "stands before -- +goose Up"},
+		"never ends":       {up + "\n-- +goose StatementBegin\nSELECT 1;\n", 3, "has no StatementEnd"},
+		"ends too late":    {up + "-- +goose StatementBegin\nSELECT 1;\n-- +goose Down\n-- +goose StatementEnd\n", 2, "no StatementEnd before -- +goose Down"},
+		"begins twice":     {up + "-- +goose StatementBegin\n-- +goose StatementBegin\nSELECT 1;\n-- +goose StatementEnd\n", 2, "before the next one"},
+		"never begins":     {up + "SELECT 1;\n-- +goose StatementEnd\n", 3, "has no StatementBegin"},
+		"up twice":         {up + "SELECT 1;\n" + up + "SELECT 2;\n", 3, "-- +goose Up stands twice"},
+		"down moved in":    {up + "SELECT 1;\n  -- +goose Down\nSELECT 2;\n", 3, "sqlc does not see this mark"},
+		"down in capitals": {up + "SELECT 1;\n-- +goose DOWN\nSELECT 2;\n", 3, "sqlc does not see this mark"},
+		"unknown mark":     {up + "-- +goose Begin\nSELECT 1;\n", 2, "goose does not know the mark Begin"},
+		"variables":        {up + "-- +goose ENVSUB ON\nSELECT 1;\n", 0, ""},
+		"CRLF and cases":   {"-- +GOOSE up\r\n-- +goose statementbegin\r\nSELECT 1;\r\n-- +goose StatementEnd\r\n", 0, ""},
 	} {
 		var diags diag.List
 		CheckGoose([]File{file("00001_a.sql", tt.text)}, &diags)

@@ -76,6 +76,7 @@ func blank(line string) string {
 
 var (
 	intentMark  = regexp.MustCompile(`(?m)^-- idemgen: intent (\S+)[ \t\r]*$`)
+	sweepMark   = regexp.MustCompile(`(?m)^-- idemgen: sweep (\d+) (\S.*?)[ \t\r]*$`)
 	runtimeMark = regexp.MustCompile(`(?m)^-- idemgen: runtime (\d+)[ \t\r]*$`)
 )
 
@@ -86,6 +87,11 @@ func (c *Catalog) readMarkers(f File) {
 	}
 	for _, m := range intentMark.FindAllStringSubmatch(f.Text, -1) {
 		c.Markers[m[1]] = f.Path
+	}
+	for _, m := range sweepMark.FindAllStringSubmatch(f.Text, -1) {
+		if n, err := strconv.Atoi(m[1]); err == nil {
+			c.Sweep = SweepMark{Version: n, Schedule: m[2], File: f.Path}
+		}
 	}
 	for _, m := range runtimeMark.FindAllStringSubmatch(f.Text, -1) {
 		if n, err := strconv.Atoi(m[1]); err == nil {

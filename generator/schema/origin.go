@@ -24,6 +24,7 @@ type origin struct {
 type output struct {
 	name    string
 	origins []origin
+	null    *nullCause // why an outer join may leave it null, nil for not
 }
 
 // relation is a table, subquery or function that a query reads from.
@@ -32,6 +33,7 @@ type relation struct {
 	name    model.TableName // of a table; its Name is "" for all else
 	table   *Table          // nil for all else, and for tables that aren't in the catalog
 	outputs []output        // of all but tables
+	join    string          // the outer join that may leave it out, "" for none
 }
 
 // environment is the common table expressions in sight.
@@ -87,12 +89,13 @@ func (a *analysis) selectQuery(q *pg.SelectStmt, env environment) []output {
 		left, right := a.selectQuery(q.Larg, env), a.selectQuery(q.Rarg, env)
 		for i := range min(len(left), len(right)) {
 			left[i].origins = slices.Concat(left[i].origins, right[i].origins)
+			left[i].null = cmp.Or(left[i].null, right[i].null)
 		}
 		return left
 	case len(q.ValuesLists) > 0:
 		return a.values(q.ValuesLists)
 	}
-	scope := a.from(q.FromClause, env)
+	scope := a.from(q.FromClause, env, q.WhereClause, q.HavingClause)
 	a.compare(q.WhereClause, scope)
 	return a.outputs(q.TargetList, scope)
 }
@@ -118,7 +121,7 @@ func (a *analysis) outputs(targets []*pg.Node, scope []relation) []output {
 		target := n.GetResTarget()
 		qualifier, _, star, _ := columnName(target.GetVal())
 		if !star {
-			out = append(out, output{targetName(target), a.origins(target.GetVal(), scope)})
+			out = append(out, output{targetName(target), a.origins(target.GetVal(), scope), nullValue(target.GetVal(), scope)})
 			continue
 		}
 		for _, r := range scope {
@@ -132,12 +135,17 @@ func (a *analysis) outputs(targets []*pg.Node, scope []relation) []output {
 
 // all are the columns that a star stands for.
 func (r relation) all() []output {
-	if r.table == nil {
-		return r.outputs
+	out := slices.Clone(r.outputs)
+	if r.table != nil {
+		out = make([]output, len(r.table.Columns))
+		for i, c := range r.table.Columns {
+			out[i].name = c.Name
+		}
 	}
-	out := make([]output, len(r.table.Columns))
-	for i, c := range r.table.Columns {
-		out[i].name = c.Name
+	if r.join != "" {
+		for i := range out {
+			out[i].null = &nullCause{r.join, r.alias, out[i].name, true}
+		}
 	}
 	return out
 }

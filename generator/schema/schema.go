@@ -26,12 +26,21 @@ type Catalog struct {
 	Markers map[string]string // marker id to file
 	// Runtime is the version of the runtime's tables that the migrations make, 0 for none.
 	Runtime int
+	// Sweep is what the latest migration for pg_cron was made for; the zero value for none.
+	Sweep SweepMark
 	// Numbering of the migration folder.
 	Numbering Numbering
 
 	path       []string        // schemas that migrations put in search_path, beside public
 	composites []*Table        // composite types
 	functions  map[string]bool // names of the functions that migrations make
+}
+
+// SweepMark is what a migration that schedules sweeping was made for.
+type SweepMark struct {
+	Version  int    // of the procedure
+	Schedule string // as pg_cron reads it
+	File     string
 }
 
 // Numbering is how a folder's migrations are numbered.

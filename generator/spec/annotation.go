@@ -32,7 +32,7 @@ func (r *chunkReader) apply(a found) {
 	switch {
 	case slices.Contains(foreign, a.word):
 	case ours && a.sloppy != "":
-		r.diags.Errorf(diag.AnnotationForm, a.wordAt, "this looks like @%s but is not one: an annotation stands %s", a.word, a.sloppy).
+		r.diags.Errorf(diag.AnnotationForm, a.wordAt, "this looks like @%s but is not one: an annotation %s", a.word, a.sloppy).
 			Hint("write `-- @%s …` as a line of its own, in column 1", a.word)
 	case ours:
 		r.applyWord(w, a)

@@ -180,6 +180,17 @@ func spelled(word string, in where) string {
 	return "`" + word + ":`"
 }
 
+// written is the word with other arguments, as it is written where it stands.
+func (a *args) written(arguments string) string {
+	switch a.where {
+	case inQuery:
+		return "@" + a.word + " " + arguments
+	case inConfig: // the key beside it is a method, a parameter …
+		return arguments
+	}
+	return a.word + ": " + arguments
+}
+
 // fail adds an error whose hint is the word's form.
 func (a *args) fail(code diag.Code, pos diag.Pos, format string, v ...any) *diag.Entry {
 	a.failed = true

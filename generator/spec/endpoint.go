@@ -45,7 +45,7 @@ func ParseEndpoints(file string, text []byte, diags *diag.List) []*Endpoint {
 	if top = yamltree.Unknown(top, []string{"endpoints"}, "an endpoint spec", diags); len(top) == 0 {
 		return nil
 	}
-	entries, ok := r.mapping(top[0].Value, "`endpoints:`", "a mapping from operation names to endpoints")
+	entries, ok := r.mapping(top[0].Value, "`endpoints:`", "endpoints: {CreateTransfer: {http: POST /v1/transfers 201, steps: […]}}")
 	if !ok {
 		return nil
 	}
@@ -62,16 +62,22 @@ type endpointReader struct{ diags *diag.List }
 
 func (r *endpointReader) mapping(n yamltree.Node, what, form string) ([]yamltree.Entry, bool) {
 	entries, ok := n.Map()
-	if !ok && !n.IsMap() {
+	if n.IsNull() {
+		r.diags.Errorf(diag.SpecForm, n.Pos(), "%s has no value", what).Hint("write %s", form)
+	} else if !ok && !n.IsMap() {
 		r.diags.Errorf(diag.SpecForm, n.Pos(), "%s is a mapping, this is %s", what, n.Kind()).Hint("write %s", form)
 	}
 	return entries, ok
 }
 
+// textExamples are values of the keys that take a text.
+var textExamples = map[string]string{"doc": "Move money between two accounts.", "query": "InsertTransfer", "as": "debit", "each": "body.lines"}
+
 func (r *endpointReader) text(e yamltree.Entry) (yamltree.Scalar, bool) {
 	s, ok := e.Value.Text()
 	if !ok {
-		r.diags.Errorf(diag.SpecForm, e.Value.Pos(), "`%s:` takes a text, this is %s", e.Key.Value, e.Value.Kind())
+		r.diags.Errorf(diag.SpecForm, e.Value.Pos(), "`%s:` takes a text, this is %s", e.Key.Value, e.Value.Kind()).
+			Hint("write %s: %s", e.Key.Value, textExamples[e.Key.Value])
 	}
 	return s, ok
 }
@@ -84,7 +90,7 @@ func (r *endpointReader) endpoint(e yamltree.Entry) *Endpoint {
 			Hint("write CreateTransfer")
 		return nil
 	}
-	entries, ok := r.mapping(e.Value, "endpoint "+ep.Name.Value, "http: and steps:")
+	entries, ok := r.mapping(e.Value, "endpoint "+ep.Name.Value, ep.Name.Value+": {http: POST /v1/transfers 201, steps: [{query: InsertTransfer}]}")
 	if !ok {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -16,11 +17,11 @@ func parseHTTP(a *args, d *Declarations) {
 	if !ok || !a.method(method) {
 		return
 	}
-	path, ok := a.need("a path")
-	if !ok || !a.path(path) {
+	route, ok := a.need("a path")
+	if !ok || !a.path(route) {
 		return
 	}
-	h := &HTTP{Pos: a.pos(method), Method: method.text, Path: path.text, PathPos: a.pos(path)}
+	h := &HTTP{Pos: a.pos(method), Method: method.text, Path: route.text, PathPos: a.pos(route)}
 	if f, ok := a.take(); ok {
 		h.StatusPos = a.pos(f)
 		if h.Status, ok = a.status(f, diag.RouteForm, successStatus); !ok {
@@ -81,11 +82,23 @@ func (a *args) path(f field) bool {
 			return a.colonParam(f, i)
 		case c == '/' && i > 0 && p[i-1] == '/':
 			return a.badPath(f, i-1, 2, "a segment is empty", "remove one /")
+		case c == '.' && dotSegment(p, i) > 0:
+			return a.badPath(f, i, dotSegment(p, i), "clients and proxies resolve . and .. before they send a path, so this route is never met (RFC 3986 section 5.2.4)",
+				"write the path that is left: "+path.Clean(p))
 		case !pathByte(c):
 			return a.badPath(f, i, 1, "this character can't stand in a path", pathHint(c))
 		}
 	}
 	return true
+}
+
+// dotSegment is the width of the segment . or .. that begins at i, 0 if none does.
+func dotSegment(p string, i int) int {
+	segment, _, _ := strings.Cut(p[i:], "/")
+	if p[i-1] == '/' && (segment == "." || segment == "..") {
+		return len(segment)
+	}
+	return 0
 }
 
 func (a *args) badPath(f field, offset, width int, wrong, hint string) bool {
@@ -129,6 +142,10 @@ func pathHint(c byte) string {
 		return "query parameters are not part of the route; bind them with query.NAME"
 	case '*':
 		return "a wildcard is not supported; name the segment: {name}"
+	case '#':
+		return "a fragment stays with the client; remove it"
+	case '%':
+		return "a path has no escapes here: write the character itself, one of letters, digits, and - . _ ~ : @ ! $ & ' ( ) + , ; ="
 	}
 	return "letters, digits, and - . _ ~ : @ ! $ & ' ( ) + , ; =, in segments between /"
 }

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/diag"
@@ -69,10 +70,13 @@ func (a *args) columns(f field) ([]Name, bool) {
 	return names, true
 }
 
+// intentModes say what a second request for the same row gets.
+var intentModes = []string{"conflict", "return"}
+
 // intentTail reads what follows the constraint or the columns.
 func (a *args) intentTail(in *Intent) bool {
 	if last := len(a.fields) - 1; last >= a.next {
-		if mode := strings.ToLower(a.fields[last].text); mode == "conflict" || mode == "return" {
+		if mode := strings.ToLower(a.fields[last].text); slices.Contains(intentModes, mode) {
 			in.OnConflict = mode
 			a.fields = a.fields[:last]
 		}
@@ -83,7 +87,9 @@ func (a *args) intentTail(in *Intent) bool {
 		return true
 	case !strings.EqualFold(f.text, "where"):
 		entry := a.fail(diag.AnnotationForm, a.pos(f), "unexpected %s after the %s", f.text, map[bool]string{true: "constraint", false: "columns"}[in.Constraint != ""])
-		if near := diag.Nearest(f.text, []string{"where", "conflict", "return"}); near != "" {
+		if slices.Contains(intentModes, strings.ToLower(f.text)) {
+			entry.Hint("one of conflict and return, and it stands last: @intent payments (tenant_id, order_id) where status <> 'void' return")
+		} else if near := diag.Nearest(f.text, append([]string{"where"}, intentModes...)); near != "" {
 			entry.Hint("did you mean %s?", near)
 		} else if in.Constraint != "" && isIdent(f.text) {
 			entry.Hint("columns stand in parentheses: @intent %s (%s)", in.Constraint, f.text)

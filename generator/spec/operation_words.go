@@ -1,8 +1,6 @@
 package spec
 
 import (
-	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"unicode"
@@ -31,11 +29,21 @@ func isOperation(s string) bool {
 func parseTag(a *args, d *Declarations) {
 	for _, f := range a.list() {
 		name := a.named(f)
-		if inner, ok := unquote(f.text); ok {
+		inner, quoted := unquote(f.text)
+		switch {
+		case quoted:
 			name.Value = inner
+		case strings.ContainsAny(f.text, " \t") && (a.where == inQuery || a.text.Plain):
+			a.fail(diag.AnnotationForm, name.Pos, "%q is one tag or several", f.text).
+				Hint("part tags with commas: %s; a tag with a space stands in double quotes", strings.Join(strings.Fields(f.text), ", "))
+			return
 		}
 		if strings.TrimSpace(name.Value) == "" || strings.ContainsFunc(name.Value, unicode.IsControl) {
 			a.fail(diag.AnnotationForm, name.Pos, "%q is not a tag", name.Value)
+			return
+		}
+		if first := named(d.Tags, name.Value); first != nil {
+			a.repeated(name, first.Pos)
 			return
 		}
 		d.Tags = append(d.Tags, name)
@@ -89,6 +97,10 @@ func (a *args) keyRequired(k *Key) bool {
 }
 
 func (a *args) keySource(k *Key, f field) bool {
+	if slices.Contains(keyOptions, f.text) {
+		a.fail(diag.KeyRule, a.pos(f), "%s says not where the key comes from", f.text).Hint("write %s", a.written("header "+f.text))
+		return false
+	}
 	near := diag.Nearest(f.text, []string{"header", "intent", "none"})
 	if near != "" && isIdent(f.text) && !slices.Contains(bareSources, f.text) {
 		a.fail(diag.KeyRule, a.pos(f), "a key can't come from %s", f.text).Hint("did you mean %s?", near)
@@ -170,28 +182,4 @@ func (a *args) template(f field, text string, code diag.Code, what string, nameO
 		}
 		rest = rest[open+end+1:]
 	}
-}
-
-// parseExample takes the whole text: one JSON document.
-func parseExample(a *args, d *Declarations) {
-	text := strings.TrimSpace(a.text.Value)
-	if text == "" {
-		a.fail(diag.ExampleForm, a.end(), "%s is missing a JSON document", a.name())
-		return
-	}
-	start := strings.Index(a.text.Value, text)
-	var value any
-	err := json.Unmarshal([]byte(text), &value)
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		offset := min(max(int(syntax.Offset)-1, 0), len(text)-1)
-		a.fail(diag.ExampleForm, a.at(start+offset, 1), "the example is not JSON: %s", syntax.Error()).
-			Hint("names and texts stand in double quotes, and nothing follows the document")
-		return
-	}
-	if err != nil {
-		a.fail(diag.ExampleForm, a.at(start, len(text)), "the example is not JSON: %s", err.Error())
-		return
-	}
-	d.Example = &Text{Value: text, Pos: a.at(start, len(text))}
 }

@@ -55,7 +55,7 @@ func (a *args) policyValue(p *Policy, key Name, f field) bool {
 		"inflight":     func() bool { return a.inflight(f, p) },
 		"fingerprint":  func() bool { return a.fingerprint(f, p) },
 		"isolation":    func() bool { return a.isolation(f, p) },
-		"record":       func() bool { return a.oneOf(f, &p.Record, "full", "none") },
+		"record":       func() bool { return a.oneOf(f, &p.Record, "full", "sealed", "none") },
 		"force_retry":  func() bool { return a.forceRetry(f, p) },
 	}[key.Value]
 	if !known {
@@ -177,18 +177,18 @@ func (a *args) oneOf(f field, target **string, allowed ...string) bool {
 }
 
 func (a *args) forceRetry(f field, p *Policy) bool {
-	off := false
-	switch f.text {
-	case "off":
-		p.ForceRetry = &off
+	if f.text == "on" || f.text == "off" {
+		on := f.text == "on"
+		p.ForceRetry = &on
 		return true
-	case "on":
-		a.failed = true
-		a.diags.Errorf(diag.NotYet, a.pos(f), "force_retry=on is not in this version yet").
-			Hint("remove it; a new key runs the operation again")
-		return false
 	}
-	return a.badValue(f, "write off", "%q is neither on nor off", f.text)
+	return a.badValue(f, "write on or off", "%q is neither on nor off", f.text)
+}
+
+// policyExamples are values that the keys of a policy may have.
+var policyExamples = map[string]string{
+	"success": "24h", "client_error": "2h", "server_error": "0s", "inflight": "wait:2s", "fingerprint": "only(a,b)",
+	"isolation": "serializable", "timeout": "30s", "max_body": "1MiB", "record": "full", "force_retry": "on",
 }
 
 // ReadPolicy parses the entries of a YAML policy. Config says that they stand
@@ -207,7 +207,8 @@ func ReadPolicy(at diag.Pos, entries []yamltree.Entry, config bool, diags *diag.
 			if config {
 				code = diag.ConfigValue
 			}
-			diags.Errorf(code, e.Value.Pos(), "`%s:` takes a single value, this is %s", e.Key.Value, e.Value.Kind())
+			diags.Errorf(code, e.Value.Pos(), "`%s:` takes a single value, this is %s", e.Key.Value, e.Value.Kind()).
+				Hint("write %s: %s", e.Key.Value, policyExamples[e.Key.Value])
 			continue
 		}
 		a := &args{word: "policy", where: in, text: text, wordAt: e.Key.Pos, diags: diags}

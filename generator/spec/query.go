@@ -1,11 +1,11 @@
 package spec
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/diag"
-	"github.com/idemgen/idemgen/generator/yamltree"
 )
 
 // ParseQueryFile reads a sqlc query file: its queries, their annotations and
@@ -45,8 +45,9 @@ type chunkReader struct {
 	file   *sqlFile
 	tokens []token
 	diags  *diag.List
-	head   int // index of the -- name: comment, -1 if there is none
-	body   int // index of the first token that is no comment; len(tokens) if none
+	head   int  // index of the -- name: comment, -1 if there is none
+	body   int  // index of the first token that is no comment; len(tokens) if none
+	almost bool // a comment that was meant as the name is reported
 	decl   *QueryDecl
 	firsts map[string]diag.Pos // where words that stand once stand
 }
@@ -63,7 +64,9 @@ func (r *chunkReader) read() *QueryDecl {
 	r.misplacedHeads()
 	r.hiddenHeads()
 	if r.head < 0 {
-		r.orphans(r.tokens)
+		if !r.almost {
+			r.orphans(r.tokens)
+		}
 		return nil
 	}
 	if !r.readHead() {
@@ -135,8 +138,19 @@ func (r *chunkReader) misplacedHeads() {
 		case t.kind == tokenLineComment && !r.file.columnZero(t.start) && looksLikeHead(r.text(t)):
 			r.diags.Errorf(diag.AnnotationForm, r.file.pos(t.start, len(r.text(t))), "sqlc does not see a name that is not at the beginning of its line").
 				Hint("move `-- name:` to column 1")
+		case r.isAlmostHead(t):
+			r.almost = true
+			r.diags.Errorf(diag.AnnotationForm, r.file.pos(t.start, len(r.text(t))), "sqlc does not see this name: it looks for `-- name:` in lower-case letters").
+				Hint("write -- name: %s", strings.Join(almostHead.FindStringSubmatch(r.text(t))[1:], " "))
 		}
 	}
+}
+
+// almostHead matches a name line in capitals or without its colon.
+var almostHead = regexp.MustCompile(`(?i)^--\s*name\s*[:=]?\s*(\w+)\s+(:[a-z]+)\s*$`)
+
+func (r *chunkReader) isAlmostHead(t token) bool {
+	return r.file.columnZero(t.start) && !looksLikeHead(r.text(t)) && almostHead.MatchString(r.text(t))
 }
 
 var commands = []string{":one", ":many", ":exec", ":execrows", ":execresult", ":execlastid", ":copyfrom", ":batchexec", ":batchmany", ":batchone"}
@@ -202,45 +216,4 @@ func (r *chunkReader) headName() string {
 		return fields[2]
 	}
 	return "the query"
-}
-
-// found is one annotation as it stands in the file.
-type found struct {
-	word   string
-	wordAt diag.Pos // of @word
-	args   yamltree.Scalar
-	sloppy string // how it should be written, if it only looks like an annotation
-}
-
-// annotation reads t as an annotation, or as something that its author took
-// for one.
-func (r *chunkReader) annotation(t token) (found, bool) {
-	if !t.comment() {
-		return found{}, false
-	}
-	text := r.text(t)
-	at := strings.IndexFunc(text, func(c rune) bool { return !strings.ContainsRune("-/* \t\r\n", c) })
-	if at < 0 || text[at] != '@' {
-		return found{}, false
-	}
-	end := at + 1
-	for end < len(text) && !isSpace(text[end]) {
-		end++
-	}
-	a := found{word: text[at+1 : end], wordAt: r.file.pos(t.start+at, end-at)}
-	rest, lead := text[end:], 0
-	for lead < len(rest) && isSpace(rest[lead]) {
-		lead++
-	}
-	a.args = yamltree.Scalar{Value: strings.TrimRight(rest[lead:], " \t"), Exact: true}
-	a.args.Pos = r.file.pos(t.start+end+lead, len(a.args.Value))
-	switch {
-	case t.kind == tokenBlockComment:
-		a.sloppy = "in a comment of two dashes"
-	case !r.file.columnZero(t.start):
-		a.sloppy = "at the beginning of its line"
-	case !isSpace(text[2]) || strings.Trim(text[2:at], " \t") != "":
-		a.sloppy = "as two dashes, a space and the word"
-	}
-	return a, a.word != ""
 }

@@ -141,11 +141,27 @@ func parseOmit(a *args, d *Declarations) {
 			name.Value = inner // the alias as SQL writes it: "customer.name"
 		}
 		if !isDotted(name.Value) {
-			a.fail(diag.AnnotationForm, name.Pos, "%q is not the name of a column", name.Value)
+			entry := a.fail(diag.AnnotationForm, name.Pos, "%q is not the name of a column", name.Value)
+			if words := strings.Fields(name.Value); len(words) > 1 && isDotted(strings.Join(words, "")) {
+				entry.Hint("part columns with commas: %s", strings.Join(words, ", "))
+			}
+			return
+		}
+		if first := named(d.Omit, name.Value); first != nil {
+			a.repeated(name, first.Pos)
 			return
 		}
 		d.Omit = append(d.Omit, name)
 	}
+}
+
+// named finds a name in a list, nil if it is not there.
+func named(list []Name, value string) *Name {
+	i := slices.IndexFunc(list, func(n Name) bool { return n.Value == value })
+	if i < 0 {
+		return nil
+	}
+	return &list[i]
 }
 
 // list cuts the whole text at commas outside quotes; it reports an empty

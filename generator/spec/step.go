@@ -115,7 +115,11 @@ func (r *endpointReader) each(k yamltree.Entry) *Source {
 		return nil
 	}
 	a, ok := newArgs("each", inEndpoint, k.Key.Pos, text, r.diags)
-	if !ok || len(a.fields) == 0 {
+	if !ok {
+		return nil
+	}
+	if len(a.fields) == 0 {
+		r.diags.Errorf(diag.SpecForm, text.Pos, "`each:` is empty").Hint("write each: body.NAME, or remove the key")
 		return nil
 	}
 	f, _ := a.take()

@@ -1,6 +1,7 @@
 package sqlcrun
 
 import (
+	"go/token"
 	"path"
 	"slices"
 	"strings"
@@ -66,14 +67,29 @@ func readEntries(opts Options, diags *diag.List) []*Entry {
 	for _, file := range opts.Configs {
 		text, err := opts.Tree.Read(file)
 		if err != nil {
-			diags.Errorf(diag.SqlcConfig, diag.Pos{File: file}, "the sqlc file can't be read: %v", cause(err)).
+			diags.Errorf(diag.SqlcConfig, opts.place("sqlc", file, diag.Pos{File: file}), "the sqlc file %s can't be read: %v", file, cause(err)).
 				Hint("%s", fileHint(opts, file))
 			continue
 		}
 		out = append(out, fileEntries(opts, file, text, diags)...)
 	}
+	onePackage(out, diags)
 	setAliases(out)
 	return out
+}
+
+// onePackage refuses two entries that write one package: the second's files
+// would take the place of the first's.
+func onePackage(entries []*Entry, diags *diag.List) {
+	first := map[string]*Entry{}
+	for _, e := range entries {
+		if other, ok := first[e.Out]; ok {
+			diags.Errorf(diag.SqlcConfig, e.outPos, "this entry writes the package in %s, and so does the one at %s", e.Out, other.Pos).
+				Hint("give each an `out:` of its own; or make them one entry: queries: [%s]", strings.Join(joined(other.Queries, e.Queries), ", "))
+			continue
+		}
+		first[e.Out] = e
+	}
 }
 
 // fileHint is the way out for a sqlc file that can't be read: another one that
@@ -90,6 +106,17 @@ func fileHint(opts Options, file string) string {
 	return "name it under `sqlc:` in idemgen.yaml, by its path from there; `idemgen init --existing` writes one"
 }
 
+// joined are the elements of two lists, each once.
+func joined(a, b []string) []string {
+	out := slices.Clone(a)
+	for _, s := range b {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 func fileEntries(opts Options, file string, text []byte, diags *diag.List) []*Entry {
 	doc, ok := parseFile(file, text, diags)
 	if !ok {
@@ -99,7 +126,7 @@ func fileEntries(opts Options, file string, text []byte, diags *diag.List) []*En
 	for i := range doc.SQL {
 		node := &doc.SQL[i]
 		pos := diag.Pos{File: file, Line: node.Line, Col: node.Column}
-		if e := readEntry(opts, file, pos, node, diags); e != nil {
+		if e := readEntry(opts, file, pos, node, text, diags); e != nil {
 			out = append(out, e)
 		}
 	}
@@ -145,8 +172,17 @@ func otherDriver(e *sqlcEntry) (has, hint string) {
 func parseFile(file string, text []byte, diags *diag.List) (sqlcFile, bool) {
 	var doc sqlcFile
 	if err := yaml.Unmarshal(text, &doc); err != nil {
-		diags.Errorf(diag.SqlcConfig, diag.Pos{File: file, Line: lineOf(err), Col: 1}, "the sqlc file is not valid YAML: %s", plain(err)).
-			Hint("`sqlc compile` shows what sqlc itself says about it")
+		what, pos := wrongKind(file, text, err)
+		if what == "" {
+			what, pos = "the sqlc file is not valid YAML: "+plain(err), diag.Pos{File: file, Line: lineOf(err), Col: 1}
+		}
+		diags.Errorf(diag.SqlcConfig, pos, "%s", what).
+			Hint("a sqlc file has `version: \"2\"` and under `sql:` a list of entries; `sqlc compile` shows what sqlc itself says about it")
+		return doc, false
+	}
+	if doc.Version == "" {
+		diags.Errorf(diag.SqlcConfig, diag.Pos{File: file, Line: 1, Col: 1}, "the sqlc file has no `version`").
+			Hint("begin it with `version: \"2\"`, and write the entries under `sql:`; `idemgen init --existing` writes one")
 		return doc, false
 	}
 	if doc.Version != "2" {
@@ -159,27 +195,22 @@ func parseFile(file string, text []byte, diags *diag.List) (sqlcFile, bool) {
 	return doc, true
 }
 
-func readEntry(opts Options, file string, pos diag.Pos, node *yaml.Node, diags *diag.List) *Entry {
-	var e sqlcEntry
-	raw := map[string]any{}
-	if err := node.Decode(&e); err != nil {
-		diags.Errorf(diag.SqlcConfig, pos, "this entry can't be read: %s", plain(err)).Hint("`sqlc compile` shows what sqlc itself says about it")
-		return nil
-	}
-	if err := node.Decode(&raw); err != nil {
-		diags.Errorf(diag.SqlcConfig, pos, "this entry can't be read: %s", plain(err)).Hint("its keys must be words")
+func readEntry(opts Options, file string, pos diag.Pos, node *yaml.Node, text []byte, diags *diag.List) *Entry {
+	e, raw, ok := decodeEntry(file, pos, node, text, diags)
+	if !ok {
 		return nil
 	}
 	if e.Engine != "postgresql" || e.Gen.Go == nil || e.Gen.Go.SQLPackage != "pgx/v5" {
 		return nil
 	}
 	if e.Gen.Go.Out == "" {
-		diags.Errorf(diag.SqlcConfig, pos, "gen.go has no `out`").Hint("add `out: internal/db`")
+		diags.Errorf(diag.SqlcConfig, keyPos(file, node, pos, "gen", "go"), "gen.go has no `out`").Hint("add `out: internal/db`")
 		return nil
 	}
 	base := path.Dir(file)
 	entry := &Entry{ConfigFile: file, Pos: pos, Out: path.Join(base, e.Gen.Go.Out), raw: raw,
 		Schema: below(base, e.Schema), Queries: below(base, e.Queries)}
+	entry.outPos = keyPos(file, node, pos, "gen", "go", "out")
 	entry.Package.Name = e.Gen.Go.Package
 	if entry.Package.Name == "" {
 		entry.Package.Name = path.Base(entry.Out)
@@ -191,34 +222,70 @@ func readEntry(opts Options, file string, pos diag.Pos, node *yaml.Node, diags *
 		}
 		entry.json = path.Join(base, j.Out, name)
 	}
-	if !resolve(opts, entry, diags) {
+	at := func(keys ...string) diag.Pos { return keyPos(file, node, pos, keys...) }
+	if !token.IsIdentifier(entry.Package.Name) {
+		diags.Errorf(diag.SqlcConfig, keyPos(file, node, entry.outPos, "gen", "go", "package"), "%q can't be the name of a Go package", entry.Package.Name).
+			Hint("write `package: db` under `gen: go:`")
+		return nil
+	}
+	if !resolve(opts, entry, at, diags) {
 		return nil
 	}
 	return entry
 }
 
+// decodeEntry reads an entry as far as idemgen knows it, and as it stands.
+func decodeEntry(file string, pos diag.Pos, node *yaml.Node, text []byte, diags *diag.List) (sqlcEntry, map[string]any, bool) {
+	var e sqlcEntry
+	raw := map[string]any{}
+	if err := node.Decode(&e); err != nil {
+		if what, at := wrongKind(file, text, err); what != "" {
+			diags.Errorf(diag.SqlcConfig, at, "%s", what).Hint("`sqlc compile` shows what sqlc itself says about it")
+			return e, nil, false
+		}
+		diags.Errorf(diag.SqlcConfig, pos, "this entry can't be read: %s", plain(err)).Hint("`sqlc compile` shows what sqlc itself says about it")
+		return e, nil, false
+	}
+	if err := node.Decode(&raw); err != nil {
+		diags.Errorf(diag.SqlcConfig, pos, "this entry can't be read: %s", plain(err)).Hint("its keys must be words")
+		return e, nil, false
+	}
+	return e, raw, true
+}
+
 // resolve finds an entry's files and its import path.
-func resolve(opts Options, e *Entry, diags *diag.List) bool {
+func resolve(opts Options, e *Entry, at func(...string) diag.Pos, diags *diag.List) bool {
 	var err error
 	e.Package.Import, err = opts.Tree.Module.ImportPath(opts.Tree.Abs(e.Out))
 	if err != nil {
-		diags.Errorf(diag.SqlcConfig, e.Pos, "gen.go writes outside of the module: %v", err).
+		diags.Errorf(diag.SqlcConfig, e.outPos, "gen.go writes to %s, outside of the module %s", e.Out, opts.Tree.Module.Path).
 			Hint("idemgen.yaml and what sqlc emits for it belong into one module")
 		return false
 	}
+	if err := opts.Tree.CheckFolder(e.Out); err != nil {
+		diags.Errorf(diag.SqlcConfig, e.outPos, "sqlc can't write to %s: %v", e.Out, err).
+			Hint("choose a folder of its own inside the module, like internal/db; or move what is there")
+		return false
+	}
+	for _, key := range []string{"schema", "queries"} {
+		if list := map[string][]string{"schema": e.Schema, "queries": e.Queries}[key]; len(list) == 0 {
+			diags.Errorf(diag.SqlcConfig, e.Pos, "the entry has no `%s`", key).Hint("add `%s: db/%s`", key, map[string]string{"schema": "migrations", "queries": "queries"}[key])
+			return false
+		}
+	}
 	if e.SchemaFiles, err = opts.Tree.SQL(e.Schema); err != nil {
-		diags.Errorf(diag.SqlcConfig, e.Pos, "`schema` names %s, which can't be read: %v", strings.Join(e.Schema, ", "), cause(err)).
+		diags.Errorf(diag.SqlcConfig, at("schema"), "`schema` names %s, which can't be read: %v", strings.Join(e.Schema, ", "), cause(err)).
 			Hint("make the folder with a first goose migration, or correct the path")
 		return false
 	}
 	if e.QueryFiles, err = opts.Tree.SQL(e.Queries); err != nil {
-		diags.Errorf(diag.SqlcConfig, e.Pos, "`queries` names %s, which can't be read: %v", strings.Join(e.Queries, ", "), cause(err)).
+		diags.Errorf(diag.SqlcConfig, at("queries"), "`queries` names %s, which can't be read: %v", strings.Join(e.Queries, ", "), cause(err)).
 			Hint("make the folder with a first query, or correct the path")
 		return false
 	}
 	slices.Sort(e.QueryFiles)
 	if len(e.QueryFiles) == 0 {
-		diags.Errorf(diag.SqlcConfig, e.Pos, "there is no .sql file in %s", strings.Join(e.Queries, ", ")).
+		diags.Errorf(diag.SqlcConfig, at("queries"), "there is no .sql file in %s", strings.Join(e.Queries, ", ")).
 			Hint("add one with a query: `-- name: CreatePayment :one`, `-- @http POST /v1/payments`, and its INSERT … RETURNING")
 		return false
 	}
@@ -237,7 +304,8 @@ func below(base string, list []string) []string {
 }
 
 // setAliases gives packages of one name different names in emitted code, made
-// of their folders: stock/db and pay/db become stockdb and paydb.
+// of their folders: stock/db and pay/db become stockdb and paydb; a/stock/db and
+// b/stock/db astockdb and bstockdb.
 func setAliases(entries []*Entry) {
 	imports := map[string]map[string]bool{}
 	for _, e := range entries {
@@ -247,21 +315,44 @@ func setAliases(entries []*Entry) {
 		imports[e.Package.Name][e.Package.Import] = true
 	}
 	for _, e := range entries {
-		if len(imports[e.Package.Name]) > 1 {
-			e.alias = aliasOf(e.Package)
+		if all := imports[e.Package.Name]; len(all) > 1 {
+			e.alias = aliasOf(e.Package, all)
 		} else if path.Base(e.Package.Import) != e.Package.Name {
 			e.alias = e.Package.Name
 		}
 	}
 }
 
-func aliasOf(p model.GoPackage) string {
-	words := func(r rune) rune {
+// aliasOf is the name of a package with as many of its folders as tell it
+// apart from the other ones.
+func aliasOf(p model.GoPackage, imports map[string]bool) string {
+	for n := 1; ; n++ {
+		alias, more := folderName(p.Import, n)
+		same := 0
+		for other := range imports {
+			if name, _ := folderName(other, n); name == alias {
+				same++
+			}
+		}
+		if same == 1 || !more {
+			return alias + p.Name
+		}
+	}
+}
+
+// folderName joins the last n folders above a package, and says whether there
+// are more.
+func folderName(importPath string, n int) (string, bool) {
+	elements := strings.Split(path.Dir(importPath), "/")
+	more := len(elements) > n
+	if more {
+		elements = elements[len(elements)-n:]
+	}
+	words := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r
 		}
 		return -1
-	}
-	parent := strings.Map(words, strings.ToLower(path.Base(path.Dir(p.Import))))
-	return strings.TrimLeft(parent, "0123456789") + p.Name
+	}, strings.ToLower(strings.Join(elements, "")))
+	return strings.TrimLeft(words, "0123456789"), more
 }

@@ -1,7 +1,10 @@
 package sqlcrun
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
@@ -23,12 +26,12 @@ func report(opts Options, w *work, g *group, argv []string, output string, faile
 	for line := range strings.Lines(output) {
 		line = strings.TrimRight(line, "\r\n")
 		if m := placed.FindStringSubmatch(line); m != nil && strings.HasSuffix(m[1], ".sql") {
+			found = true
 			pos := position(w.original(opts.Tree, m[1]), m[2], m[3])
 			if aboutEdited(m[4]) {
 				pos.Line, pos.Col = 0, 0 // they count in a text that the user never sees
 			}
 			g.diags.Errorf(diag.SqlcFailed, pos, "sqlc: %s", m[4]).Hint("%s", hintFor(m[4]))
-			found = true
 			continue
 		}
 		switch {
@@ -43,6 +46,12 @@ func report(opts Options, w *work, g *group, argv []string, output string, faile
 	if found {
 		return nil
 	}
+	if len(opts.Command) > 0 && notStarted(failed) {
+		at := opts.place("command", opts.Command[0], diag.Pos{File: g.config})
+		g.diags.Errorf(diag.ConfigValue, at, "the program %s, which is to run sqlc, can't be started", opts.Command[0]).
+			Hint("install it, correct its name, or leave `command:` out: idemgen then runs %s", Pinned)
+		return nil
+	}
 	name := strings.Join(argv[:len(argv)-3], " ")
 	if trouble || len(rest) == 0 {
 		return fmt.Errorf("sqlc could not be run (%s): %w\n%s\ninstall sqlc (https://docs.sqlc.dev/en/latest/overview/install.html), or name one in idemgen.yaml under `sqlc: {files: […], command: […]}`",
@@ -55,6 +64,11 @@ func report(opts Options, w *work, g *group, argv []string, output string, faile
 	g.diags.Errorf(diag.SqlcFailed, configPos(opts, g.config, message), "sqlc: %s", message).
 		Hint("`sqlc generate -f %s` shows it without idemgen", g.config)
 	return nil
+}
+
+// notStarted reports whether there is no such program to start.
+func notStarted(err error) bool {
+	return errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
 }
 
 func position(file, line, col string) diag.Pos {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/idemgen/idemgen/generator/diag"
 	"github.com/idemgen/idemgen/generator/files"
+	"github.com/idemgen/idemgen/generator/model"
 )
 
 const (
@@ -74,15 +75,25 @@ func TestEntriesRefusals(t *testing.T) {
 		drop string
 		want string // file:line:col and a part of the message
 	}{
-		"no file":            {"", "", "sqlc.yaml: error[IDEM006]: the sqlc file can't be read"},
+		"no file":            {"", "", "sqlc.yaml: error[IDEM006]: the sqlc file sqlc.yaml can't be read"},
 		"version 1":          {"# mine\nversion: \"1\"\npackages: []\n", "", "sqlc.yaml:2:1: error[IDEM006]: the sqlc file has version \"1\""},
 		"no YAML":            {"version: \"2\"\nsql: [\n", "", "sqlc.yaml:2:1: error[IDEM006]: the sqlc file is not valid YAML"},
 		"another driver":     {strings.Replace(minimal, "pgx/v5", "database/sql", 1), "", "sqlc.yaml:3:5: error[IDEM006]: no entry with engine postgresql and sql_package pgx/v5: this one has sql_package database/sql"},
-		"no out":             {strings.Replace(minimal, "out: db, ", "", 1), "", "sqlc.yaml:3:5: error[IDEM006]: gen.go has no `out`"},
-		"outside":            {strings.Replace(minimal, "out: db", "out: ../db", 1), "", "sqlc.yaml:3:5: error[IDEM006]: gen.go writes outside of the module"},
-		"no migrations":      {minimal, "m/1.sql", "sqlc.yaml:3:5: error[IDEM006]: `schema` names m, which can't be read"},
-		"no query file":      {strings.Replace(minimal, "queries: q", "queries: m/*.txt", 1), "", "sqlc.yaml:3:5: error[IDEM006]: there is no .sql file in m/*.txt"},
-		"an entry as a word": {"version: \"2\"\nsql:\n  - postgresql\n", "", "sqlc.yaml:3:5: error[IDEM006]: this entry can't be read"},
+		"no out":             {strings.Replace(minimal, "out: db, ", "", 1), "", "sqlc.yaml:7:11: error[IDEM006]: gen.go has no `out`"},
+		"outside":            {strings.Replace(minimal, "out: db", "out: ../db", 1), "", "sqlc.yaml:7:30: error[IDEM006]: gen.go writes to ../db, outside of the module example.com/s"},
+		"no migrations":      {minimal, "m/1.sql", "sqlc.yaml:4:13: error[IDEM006]: `schema` names m, which can't be read"},
+		"no query file":      {strings.Replace(minimal, "queries: q", "queries: m/*.txt", 1), "", "sqlc.yaml:5:14: error[IDEM006]: there is no .sql file in m/*.txt"},
+		"one package twice":  {minimal + strings.TrimPrefix(minimal, "version: \"2\"\nsql:\n"), "", "sqlc.yaml:12:30: error[IDEM006]: this entry writes the package in db, and so does the one at sqlc.yaml:3:5"},
+		"an entry as a word": {"version: \"2\"\nsql:\n  - postgresql\n", "", "sqlc.yaml:3:5: error[IDEM006]: the sqlc file has a text where a mapping is wanted"},
+		"entries as a word":  {"version: \"2\"\nsql: x\n", "", "sqlc.yaml:2:1: error[IDEM006]: the sqlc file has a text where a list is wanted"},
+		"a file as a word":   {"hello\n", "", "sqlc.yaml:1:1: error[IDEM006]: the sqlc file has a text where a mapping is wanted"},
+		"schema as a map":    {strings.Replace(minimal, "schema: m", "schema: {a: b}", 1), "", "sqlc.yaml:4:5: error[IDEM006]: the sqlc file has a mapping where a list is wanted"},
+		"package as a list":  {strings.Replace(minimal, "package: db", "package: [db]", 1), "", "sqlc.yaml:7:7: error[IDEM006]: the sqlc file has a list where a text is wanted"},
+		"no version":         {strings.Replace(minimal, "version: \"2\"\n", "", 1), "", "sqlc.yaml:1:1: error[IDEM006]: the sqlc file has no `version`"},
+		"no schema":          {strings.Replace(minimal, "    schema: m\n", "", 1), "", "sqlc.yaml:3:5: error[IDEM006]: the entry has no `schema`"},
+		"no queries":         {strings.Replace(minimal, "    queries: q\n", "", 1), "", "sqlc.yaml:3:5: error[IDEM006]: the entry has no `queries`"},
+		"no Go name":         {strings.Replace(minimal, "package: db", "package: 1db", 1), "", "sqlc.yaml:7:21: error[IDEM006]: \"1db\" can't be the name of a Go package"},
+		"out is a file":      {strings.Replace(minimal, "out: db", "out: go.mod", 1), "", "sqlc.yaml:7:30: error[IDEM006]: sqlc can't write to go.mod: go.mod is a file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			have := map[string]string{}
@@ -270,11 +281,44 @@ func TestNoSqlcReadsWhatIsThere(t *testing.T) {
 
 func TestSqlcThatCannotRunIsNoDiagnostic(t *testing.T) {
 	opts := service(t, map[string]string{"sqlc.yaml": minimal, "m/1.sql": table, "q/q.sql": query})
-	opts.Command = []string{"/nonexistent/sqlc"}
+	opts.Command = []string{"sh", "-c", "echo 'go: no network' >&2; exit 1"}
 	var diags diag.List
 	_, err := Run(context.Background(), opts, entriesOf(t, opts), &diags)
-	if err == nil || diags.HasErrors() || !strings.Contains(err.Error(), "install sqlc") {
+	if err == nil || diags.HasErrors() || !strings.Contains(err.Error(), "go: no network\ninstall sqlc") {
 		t.Errorf("got %v, %v", err, diags.Sorted())
+	}
+}
+
+// TestWrongCommandPointsAtTheConfiguration: a program that is not there is an
+// error of the file that names it.
+func TestWrongCommandPointsAtTheConfiguration(t *testing.T) {
+	for _, program := range []string{"/nonexistent/sqlc", "nonexistent-sqlc"} {
+		opts := service(t, map[string]string{"sqlc.yaml": minimal, "m/1.sql": table, "q/q.sql": query})
+		opts.Command = []string{program, "--flag"}
+		opts.Place = func(key, value string) diag.Pos { return diag.Pos{File: key + " " + value, Line: 3, Col: 7} }
+		var diags diag.List
+		_, err := Run(context.Background(), opts, entriesOf(t, opts), &diags)
+		ds := diags.Sorted()
+		if err != nil || len(ds) != 1 || !strings.HasPrefix(ds[0].Error(), "command "+program+":3:7: error[IDEM003]") || !strings.Contains(ds[0].Hint, "leave `command:` out") {
+			t.Errorf("got %v, %v", err, ds)
+		}
+	}
+}
+
+// TestAliases: packages of one name are told apart by as many folders as it
+// takes.
+func TestAliases(t *testing.T) {
+	var entries []*Entry
+	for _, p := range []string{"x/a/stock/db", "x/b/stock/db", "x/pay/db"} {
+		entries = append(entries, &Entry{Package: model.GoPackage{Name: "db", Import: p}})
+	}
+	setAliases(entries)
+	var got []string
+	for _, e := range entries {
+		got = append(got, e.alias)
+	}
+	if want := "astockdb bstockdb paydb"; strings.Join(got, " ") != want {
+		t.Errorf("got %v, want %s", got, want)
 	}
 }
 

@@ -23,8 +23,9 @@ type Entry struct {
 	Package     model.GoPackage
 	Out         string
 
-	raw  map[string]any // the entry as written
-	json string         // what its own gen.json writes, "" if it has none
+	raw    map[string]any // the entry as written
+	outPos diag.Pos       // of gen.go.out
+	json   string         // what its own gen.json writes, "" if it has none
 	// alias is the name that emitted code imports the package by, "" where its
 	// own name is unambiguous.
 	alias string
@@ -78,12 +79,23 @@ type Options struct {
 	Tree    *files.Tree // the folder of idemgen.yaml
 	Configs []string    // sqlc files, relative to the tree
 	Command []string    // nil: the module's tool, PATH, `go run` of the pinned version
+	// Place says where the configuration names a sqlc file (key sqlc) or the
+	// program of the command (key command); nil where nothing names them.
+	Place func(key, value string) diag.Pos
 	// Pending are migrations that will be written with this run: sqlc reads
 	// them as if they were there, so that a second run gives the same.
 	Pending []files.File
 	// NoSqlc reads the Go package on disk and the JSON that the entry's own
 	// `gen: json:` names, and starts no process.
 	NoSqlc bool
+}
+
+// place is where the configuration names a value, otherwise where it does not.
+func (o Options) place(key, value string, otherwise diag.Pos) diag.Pos {
+	if o.Place == nil {
+		return otherwise
+	}
+	return o.Place(key, value)
 }
 
 // Entries reads the sqlc files without running sqlc: what migrations and

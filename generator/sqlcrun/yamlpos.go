@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/idemgen/idemgen/generator/diag"
 )
 
@@ -54,4 +56,24 @@ func cause(err error) error {
 		return p.Err
 	}
 	return err
+}
+
+// keyPos is the place of the value under a path of keys of a YAML mapping,
+// otherwise where there is none.
+func keyPos(file string, n *yaml.Node, otherwise diag.Pos, keys ...string) diag.Pos {
+	for _, key := range keys {
+		i := 0
+		for i < len(n.Content) && n.Content[i].Value != key {
+			i += 2
+		}
+		if n.Kind != yaml.MappingNode || i+1 >= len(n.Content) {
+			return otherwise
+		}
+		n = n.Content[i+1]
+	}
+	pos := diag.Pos{File: file, Line: n.Line, Col: n.Column}
+	if n.Kind == yaml.ScalarNode && n.Style == 0 {
+		pos.Width = len(n.Value)
+	}
+	return pos
 }

@@ -121,7 +121,8 @@ func (n Node) Map() ([]Entry, bool) {
 func (f *file) addEntry(entries []Entry, key, value Node) []Entry {
 	text, ok := key.Text()
 	if !ok {
-		f.diags.Errorf(diag.ConfigValue, key.Pos(), "a key must be a name, this is %s", key.Kind())
+		f.diags.Errorf(diag.ConfigValue, key.Pos(), "a key must be a name, this is %s", key.Kind()).
+			Hint("write NAME: VALUE")
 		return entries
 	}
 	if first := find(entries, text.Value); first >= 0 {
@@ -142,7 +143,8 @@ func (n Node) mergedEntries() []Entry {
 	}
 	entries, ok := n.Map()
 	if !ok {
-		n.file.diags.Errorf(diag.ConfigValue, n.Pos(), "<< merges mappings, this is %s", n.Kind())
+		n.file.diags.Errorf(diag.ConfigValue, n.Pos(), "<< merges mappings, this is %s", n.Kind()).
+			Hint("write <<: *NAME, with a mapping at &NAME")
 	}
 	return entries
 }

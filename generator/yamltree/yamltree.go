@@ -4,6 +4,7 @@
 package yamltree
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"regexp"
@@ -18,6 +19,10 @@ import (
 
 // maxDepth bounds nesting: an alias that contains itself is endless.
 const maxDepth = 100
+
+// ByteOrderMark is what some editors begin a UTF-8 file with. It belongs to no
+// line: columns count from behind it.
+const ByteOrderMark = "\ufeff"
 
 // Node is one node of a document. Aliases are followed already.
 type Node struct {
@@ -39,17 +44,20 @@ type file struct {
 // is no YAML, for an empty document and for a second one. Diagnostics of every
 // method of the tree go to diags.
 func Parse(name string, text []byte, diags *diag.List) (Node, bool) {
+	text = bytes.TrimPrefix(text, []byte(ByteOrderMark))
 	f := &file{name: name, lines: strings.Split(string(text), "\n"), diags: diags, budget: 4*len(text) + 1000}
 	top := diag.Pos{File: name, Line: 1, Col: 1}
 	if !utf8.Valid(text) {
-		diags.Errorf(diag.ConfigSyntax, top, "the file is not UTF-8")
+		diags.Errorf(diag.ConfigSyntax, top, "the file is not UTF-8").
+			Hint("save it as UTF-8 in your editor, or convert it: iconv -f UTF-16 -t UTF-8")
 		return Node{}, false
 	}
 	decoder := yaml.NewDecoder(strings.NewReader(string(text)))
 	var doc, second yaml.Node
 	err := decoder.Decode(&doc)
 	if errors.Is(err, io.EOF) || err == nil && isNull(&doc) {
-		diags.Errorf(diag.ConfigMissing, top, "the file is empty")
+		diags.Errorf(diag.ConfigMissing, top, "the file is empty").
+			Hint("begin with version: 1 if it is the configuration, with endpoints: if it is an endpoint spec")
 		return Node{}, false
 	}
 	if err == nil {
@@ -94,6 +102,12 @@ func (f *file) syntax(err error) {
 		entry.Hint("indent with spaces: YAML has no tabs")
 	case strings.Contains(m[2], "mapping values are not allowed"):
 		entry.Hint("put a value that holds a colon and a space into quotes")
+	case unknownAnchor.MatchString(m[2]):
+		entry.Hint("write &NAME before the value that *NAME repeats; a text that begins with * stands in quotes")
+	case strings.Contains(m[2], "control characters"):
+		entry.Hint("remove the characters that can't be seen, or write them as \"\\x01\"")
+	default:
+		entry.Hint("look for a bracket or a quote that is not closed, and for a line that is indented differently from its neighbours; the error may be further down")
 	}
 }
 
@@ -137,7 +151,8 @@ func (n Node) enter() bool {
 	}
 	if !n.file.spent {
 		n.file.spent = true
-		n.file.diags.Errorf(diag.ConfigSyntax, n.Pos(), "the aliases of this document make it endless or far too large")
+		n.file.diags.Errorf(diag.ConfigSyntax, n.Pos(), "the aliases of this document make it endless or far too large").
+			Hint("write the values out where the aliases (*name) stand")
 	}
 	return false
 }

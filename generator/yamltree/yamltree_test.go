@@ -56,6 +56,24 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// TestByteOrderMarkTakesNoPlace: editors on Windows begin a file with one, and
+// columns are those that an editor shows.
+func TestByteOrderMarkTakesNoPlace(t *testing.T) {
+	root, _ := parse(t, ByteOrderMark+"key: value\r\nnext: other\r\n")
+	entries, _ := root.Map()
+	first, _ := entries[0].Value.Text()
+	second, _ := entries[1].Value.Text()
+	for _, c := range []struct {
+		got       Scalar
+		value     string
+		line, col int
+	}{{entries[0].Key, "key", 1, 1}, {first, "value", 1, 6}, {entries[1].Key, "next", 2, 1}, {second, "other", 2, 7}} {
+		if c.got.Value != c.value || c.got.Pos.Line != c.line || c.got.Pos.Col != c.col || c.got.Pos.Width != len(c.value) {
+			t.Errorf("%+v, want %+v", c.got, c)
+		}
+	}
+}
+
 func TestMerge(t *testing.T) {
 	root, diags := parse(t, "a: &a {x: 1, y: 2}\nb: &b {y: 3, z: 4}\nc: {<<: [*a, *b], x: 9}\nd: {<<: text}\n")
 	entries, _ := root.Map()

@@ -1,0 +1,34 @@
+package check
+
+import (
+	"github.com/idemgen/idemgen/generator/config"
+	"github.com/idemgen/idemgen/generator/diag"
+	"github.com/idemgen/idemgen/generator/model"
+	"github.com/idemgen/idemgen/generator/spec"
+)
+
+// forceRetry refuses force_retry=on where it could do nothing, or only fail.
+func (b *builder) forceRetry() {
+	if !b.op.Policy.ForceRetry {
+		return
+	}
+	d := b.set(func(d *spec.Policy) bool { return d.ForceRetry != nil })
+	refuse := func(hint, message string, args ...any) {
+		b.diags.Errorf(diag.PolicyForm, b.policyPos(d, "force_retry"), message, args...).Hint("%s", hint)
+	}
+	switch {
+	case b.in.Config.Profile != config.ProfileGateway:
+		refuse("use profile: gateway, or remove it: a new key runs the operation again",
+			"force_retry=on is in profile gateway only, and this service has profile %s", b.in.Config.Profile)
+	case b.op.Key.From == "none" && d == b.d.words.Policy:
+		refuse("remove it: without a key every request runs", "%s has no key, so there is no record to run it again under", b.op.Name)
+	case b.op.Key.From == "none":
+		b.op.Policy.ForceRetry = false // of defaults, which speak of the others
+	}
+	for _, step := range b.op.Steps {
+		if step.Intent != nil && step.Query.Shape.Kind == model.Insert {
+			refuse("write @policy force_retry=off for this operation, or remove the @intent",
+				"%s can't be forced to run again: %s would meet the row that its intent %s allows only once", b.op.Name, step.Query.Name, step.Intent.Table.Name)
+		}
+	}
+}
