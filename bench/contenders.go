@@ -31,6 +31,7 @@ const (
 
 	oneByHand = "textbook transaction"
 	twoByHand = "two statements by hand"
+	overHTTP  = "idemgen fused (HTTP handler)"
 )
 
 // contenders are every way to record a payment that one run compares, all over
@@ -61,7 +62,7 @@ func contenders(pool *pgxpool.Pool) ([]contender, error) {
 			_, _, err := svc.CreatePayment(ctx, api.Caller{TenantID: tenant}, key, api.CreatePaymentInput{OrderID: order, Amount: 100})
 			return err
 		}},
-		{name: "idemgen fused (HTTP handler)", byHand: oneByHand, run: func(ctx context.Context, key, order string) error {
+		{name: overHTTP, byHand: oneByHand, run: func(ctx context.Context, key, order string) error {
 			return post(ctx, router, "/payments", key, order)
 		}},
 		{name: twoByHand, run: textbook{pool: pool, event: true}.run},

@@ -35,6 +35,7 @@ type options struct {
 	rounds  int
 	slice   time.Duration
 	durable bool
+	sweep   int
 }
 
 func main() {
@@ -43,6 +44,7 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 25, "interleaved rounds per contender")
 	flag.DurationVar(&o.slice, "slice", 250*time.Millisecond, "time of one contender in one round")
 	flag.BoolVar(&o.durable, "durable", true, "the server syncs each commit to disk, as in production")
+	flag.IntVar(&o.sweep, "sweep", 0, "compare the latency of requests with and without a sweeper that deletes this many expired keys, and nothing else")
 	flag.Parse()
 	if err := run(context.Background(), o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -70,6 +72,14 @@ func run(ctx context.Context, o options) error {
 	}
 	setting, err := settings(ctx, server.URL())
 	if err != nil {
+		return err
+	}
+	if o.sweep > 0 {
+		fmt.Printf("%d clients, interleaved slices of %s each; %s\n", o.clients, o.slice, setting)
+		b, err := sweepBeside(ctx, server.URL(), o)
+		if err == nil {
+			b.report()
+		}
 		return err
 	}
 	fmt.Printf("%d clients, %d interleaved rounds of %s each; %s\n", o.clients, o.rounds, o.slice, setting)

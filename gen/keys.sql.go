@@ -18,7 +18,7 @@ WITH idem_gone AS (
   RETURNING 1
 )
 INSERT INTO idem.keys (scope, digest, operation, key, fingerprint, status, expires_at)
-SELECT $1::text, $2::bytea, $3::text, $4::text, $5::bytea, 0, 'infinity'
+SELECT $1::text, $2::bytea, $3::text, $4::text, $5::bytea, 0, clock_timestamp()
 WHERE (SELECT count(*) FROM idem_gone) >= 0
 `
 
@@ -32,6 +32,8 @@ type ClaimKeyParams struct {
 
 // At repeatable read and serializable: the snapshot predates the lock, so the
 // key row comes before the steps, and a duplicate fails here.
+// Expired from the start: a handler that commits on its own leaves no claim that
+// is held for ever.
 func (q *Queries) ClaimKey(ctx context.Context, arg ClaimKeyParams) error {
 	_, err := q.db.Exec(ctx, ClaimKey,
 		arg.Scope,
@@ -221,4 +223,76 @@ func (q *Queries) InsertRecord(ctx context.Context, arg InsertRecordParams) ([]i
 		return nil, err
 	}
 	return items, nil
+}
+
+const RefuseReused = `-- name: RefuseReused :many
+SELECT idem.refuse('@reused') AS refused FROM idem.keys k
+WHERE k.scope = $1::text AND k.digest = $2::bytea AND k.status <> 0 AND k.expires_at > clock_timestamp()
+  AND octet_length(k.fingerprint) = octet_length($3::bytea)
+  AND substr(k.fingerprint, 1, 1) = substr($3::bytea, 1, 1) AND k.fingerprint <> $3::bytea
+`
+
+type RefuseReusedParams struct {
+	Scope       string
+	Digest      []byte
+	Fingerprint []byte
+}
+
+// Behind the lock of a forced run: ends it where the record is that of another
+// request. Fingerprints of other versions count as equal.
+func (q *Queries) RefuseReused(ctx context.Context, arg RefuseReusedParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, RefuseReused, arg.Scope, arg.Digest, arg.Fingerprint)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var refused string
+		if err := rows.Scan(&refused); err != nil {
+			return nil, err
+		}
+		items = append(items, refused)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ReplaceRecord = `-- name: ReplaceRecord :exec
+INSERT INTO idem.keys AS k (scope, digest, operation, key, fingerprint, status, headers, body, expires_at)
+VALUES ($1::text, $2::bytea, $3::text, $4::text, $5::bytea,
+  $6::smallint, $7::jsonb, $8::text, clock_timestamp() + $9::interval)
+ON CONFLICT (scope, digest) DO UPDATE SET
+  fingerprint = excluded.fingerprint, status = excluded.status, headers = excluded.headers, body = excluded.body,
+  attempt = k.attempt + 1, created_at = excluded.created_at, expires_at = excluded.expires_at
+`
+
+type ReplaceRecordParams struct {
+	Scope       string
+	Digest      []byte
+	Operation   string
+	Key         string
+	Fingerprint []byte
+	Status      int16
+	Headers     []byte
+	Body        pgtype.Text
+	Keep        pgtype.Interval
+}
+
+// A forced run: the record before it is there until this one takes its place.
+func (q *Queries) ReplaceRecord(ctx context.Context, arg ReplaceRecordParams) error {
+	_, err := q.db.Exec(ctx, ReplaceRecord,
+		arg.Scope,
+		arg.Digest,
+		arg.Operation,
+		arg.Key,
+		arg.Fingerprint,
+		arg.Status,
+		arg.Headers,
+		arg.Body,
+		arg.Keep,
+	)
+	return err
 }

@@ -13,7 +13,8 @@ import (
 
 const LimitSweep = `-- name: LimitSweep :exec
 SELECT set_config('lock_timeout', $1::text, true),
-  set_config('statement_timeout', $2::text, true)
+  set_config('statement_timeout', $2::text, true),
+  set_config('enable_sort', 'off', true)
 `
 
 type LimitSweepParams struct {
@@ -21,6 +22,8 @@ type LimitSweepParams struct {
 	StatementTimeout string
 }
 
+// The plan reads the index in order and stops at the limit, whatever the
+// statistics say: a sort would read all that is expired in each batch.
 func (q *Queries) LimitSweep(ctx context.Context, arg LimitSweepParams) error {
 	_, err := q.db.Exec(ctx, LimitSweep, arg.LockTimeout, arg.StatementTimeout)
 	return err
@@ -29,7 +32,7 @@ func (q *Queries) LimitSweep(ctx context.Context, arg LimitSweepParams) error {
 const OldestOverdue = `-- name: OldestOverdue :one
 SELECT coalesce((
   SELECT greatest(0, extract(epoch FROM clock_timestamp() - k.expires_at))
-  FROM idem.keys k WHERE k.expires_at <= clock_timestamp() ORDER BY k.expires_at LIMIT 1
+  FROM idem.keys k WHERE k.expires_at <= (SELECT clock_timestamp()) ORDER BY k.expires_at LIMIT 1
 ), 0)::float8 AS seconds
 `
 
@@ -41,49 +44,73 @@ func (q *Queries) OldestOverdue(ctx context.Context) (float64, error) {
 	return seconds, err
 }
 
-const SweepEvents = `-- name: SweepEvents :execrows
+const SweepEvents = `-- name: SweepEvents :one
 WITH victim AS MATERIALIZED (
   SELECT o.scope, o.id FROM idem.outbox o
-  WHERE o.status = 'PROCESSED' AND o.processed_at <= clock_timestamp() - $1::interval
+  WHERE o.status = 'PROCESSED'
+    AND o.processed_at >= $1::timestamptz AND o.processed_at <= (SELECT clock_timestamp()) - $2::interval
   ORDER BY o.processed_at
-  LIMIT $2::integer
+  LIMIT $3::integer
   FOR UPDATE SKIP LOCKED
+), gone AS (
+  DELETE FROM idem.outbox o USING victim v WHERE o.scope = v.scope AND o.id = v.id
+  RETURNING o.processed_at AS at
 )
-DELETE FROM idem.outbox o USING victim v WHERE o.scope = v.scope AND o.id = v.id
+SELECT count(*) AS deleted, coalesce(max(g.at), $1::timestamptz)::timestamptz AS last FROM gone g
 `
 
 type SweepEventsParams struct {
+	After pgtype.Timestamptz
 	Keep  pgtype.Interval
 	Batch int32
 }
 
-func (q *Queries) SweepEvents(ctx context.Context, arg SweepEventsParams) (int64, error) {
-	result, err := q.db.Exec(ctx, SweepEvents, arg.Keep, arg.Batch)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+type SweepEventsRow struct {
+	Deleted int64
+	Last    pgtype.Timestamptz
 }
 
-const SweepKeys = `-- name: SweepKeys :execrows
+func (q *Queries) SweepEvents(ctx context.Context, arg SweepEventsParams) (SweepEventsRow, error) {
+	row := q.db.QueryRow(ctx, SweepEvents, arg.After, arg.Keep, arg.Batch)
+	var i SweepEventsRow
+	err := row.Scan(&i.Deleted, &i.Last)
+	return i, err
+}
+
+const SweepKeys = `-- name: SweepKeys :one
 WITH victim AS MATERIALIZED (
   SELECT k.scope, k.digest FROM idem.keys k
-  WHERE k.expires_at <= clock_timestamp()
+  WHERE k.expires_at >= $1::timestamptz AND k.expires_at <= (SELECT clock_timestamp())
   ORDER BY k.expires_at
-  LIMIT $1::integer
+  LIMIT $2::integer
   FOR UPDATE SKIP LOCKED
+), gone AS (
+  DELETE FROM idem.keys k USING victim v
+  WHERE k.scope = v.scope AND k.digest = v.digest AND k.expires_at <= clock_timestamp()
+  RETURNING k.expires_at AS at
 )
-DELETE FROM idem.keys k USING victim v
-WHERE k.scope = v.scope AND k.digest = v.digest AND k.expires_at <= clock_timestamp()
+SELECT count(*) AS deleted, coalesce(max(g.at), $1::timestamptz)::timestamptz AS last FROM gone g
 `
+
+type SweepKeysParams struct {
+	After pgtype.Timestamptz
+	Batch int32
+}
+
+type SweepKeysRow struct {
+	Deleted int64
+	Last    pgtype.Timestamptz
+}
 
 // The victims are locked and materialized first: a plan that runs the LIMIT
 // again per row would delete without bound, and a row claimed anew in the
-// meantime is skipped.
-func (q *Queries) SweepKeys(ctx context.Context, batch int32) (int64, error) {
-	result, err := q.db.Exec(ctx, SweepKeys, batch)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+// meantime is skipped. The time is a sub-select, since an index can't be
+// searched for a volatile function: without it the last batch reads the whole
+// table. The lower bound is where the batch before has ended: what that one
+// deleted is still in the index, for as long as any transaction can see it.
+func (q *Queries) SweepKeys(ctx context.Context, arg SweepKeysParams) (SweepKeysRow, error) {
+	row := q.db.QueryRow(ctx, SweepKeys, arg.After, arg.Batch)
+	var i SweepKeysRow
+	err := row.Scan(&i.Deleted, &i.Last)
+	return i, err
 }

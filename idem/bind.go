@@ -5,9 +5,9 @@ import "strconv"
 // binding is where a statement's parameters come from, beside the invocation.
 type binding struct {
 	inv   *invocation
-	elem  []Value       // the element of an `each`
-	steps [][][]byte    // text results of the steps before
-	empty func() []byte // the body of the @empty problem
+	elem  []Value        // the element of an `each`
+	steps [][][]byte     // text results of the steps before
+	empty func() *answer // the @empty problem, nil if there is none
 }
 
 // bind gives the parameters in text form, nil for NULL.
@@ -44,7 +44,15 @@ func (b binding) value(arg Arg) []byte {
 	case ArgFingerprint:
 		return byteaText(inv.print)
 	case ArgEmpty:
-		return b.empty()
+		if ans := b.empty(); ans != nil {
+			return ans.body
+		}
+		return nil
+	case ArgEmptyHeaders:
+		if ans := b.empty(); ans != nil {
+			return ans.keptHeaders()
+		}
+		return nil
 	case ArgLock:
 		return strconv.AppendInt(nil, inv.lock(), 10)
 	}

@@ -14,10 +14,14 @@ func (s *Service) Call(ctx context.Context, name Name, caller []any, key string,
 	if op == nil {
 		return Meta{}, fmt.Errorf("idem: the service has no operation %q", name)
 	}
+	seen := s.watch(ctx, op)
+	ctx = seen.context(ctx)
 	inv, refused := s.called(op, caller, key, in)
 	if refused != nil {
+		seen.end(nil, &answer{status: refused.Status, err: refused})
 		return Meta{Status: refused.Status}, refused
 	}
+	inv.seen = seen
 	ans, err := s.serve(ctx, inv)
 	if err != nil {
 		return Meta{}, err
@@ -45,10 +49,10 @@ func (s *Service) called(op *operation, caller []any, key string, in []any) (*in
 		return nil, refused
 	}
 	if key != "" && !validKey(key) {
-		return nil, errKeyInvalid("It must be 1 to 255 visible ASCII characters.")
+		return nil, s.protocol.errKeyInvalid("It must be 1 to 255 visible ASCII characters.")
 	}
 	inv.client = key
-	if refused := inv.chooseKey(key); refused != nil {
+	if refused := inv.chooseKey(key, s.protocol); refused != nil {
 		return nil, refused
 	}
 	inv.print = op.decoder.fingerprint(inv.values)

@@ -34,8 +34,12 @@ func (s *Service) invoke(op *operation, caller []any) (*invocation, *Error) {
 	if scope == "" || len(scope) > maxScopeLength {
 		return nil, unauthenticated(errors.New("idem: the scope must have 1 to 255 bytes"))
 	}
-	inv := newInvocation(op, scope)
-	inv.caller = values
+	pool, err := s.pools.choose(scope)
+	if err != nil {
+		return nil, errInternal(err)
+	}
+	inv := newInvocation(op, pool, scope)
+	inv.caller, inv.who = values, caller
 	return inv, nil
 }
 

@@ -18,6 +18,7 @@ type operation struct {
 	claim   query
 	keyed   query
 	unkeyed query
+	forced  query
 	steps   []step
 }
 
@@ -72,6 +73,9 @@ func (op *operation) compileStatements(texts map[string]string) error {
 	}
 	if op.Key.From == KeyNone || op.Key.From == KeyHeader && !op.Key.Required {
 		need["unkeyed"] = &op.unkeyed
+	}
+	if op.Policy.Force && op.Strategy != Direct {
+		need["forced"] = &op.forced
 	}
 	for name, into := range need {
 		q, err := sectionOf(texts, name, newAnswerQuery)

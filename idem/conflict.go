@@ -9,6 +9,7 @@ import (
 // resource that is there, as the answer or beside the refusal. Nil: the resource
 // vanished meanwhile, try again.
 func (s *Service) conflict(ctx context.Context, inv *invocation, st *step, f *failure, e *Error, tries *tries) *answer {
+	e.event = EventConflict
 	ans, err := s.find(ctx, inv)
 	switch {
 	case err != nil:
@@ -33,17 +34,32 @@ func (s *Service) conflict(ctx context.Context, inv *invocation, st *step, f *fa
 	return s.declare(ctx, inv, e)
 }
 
-// existing reads the row that the intent's constraint protects.
-func (s *Service) existing(ctx context.Context, inv *invocation, st *step, f *failure) ([][]byte, error) {
-	c, err := s.acquire(ctx, true)
+// existing reads the row that the intent's constraint protects. Nothing is
+// changed by it, so that a pooler's stale statements are no reason to give up.
+func (s *Service) existing(ctx context.Context, inv *invocation, st *step, f *failure) (row [][]byte, err error) {
+	for try := range asideTries {
+		row, err = s.readExisting(ctx, inv, st, f, try == 0)
+		if !isStale(err) {
+			break
+		}
+	}
+	return row, err
+}
+
+func (s *Service) readExisting(ctx context.Context, inv *invocation, st *step, f *failure, named bool) ([][]byte, error) {
+	c, err := inv.pool.acquire(ctx, named)
 	if err != nil {
 		return nil, err
 	}
-	defer c.release()
 	from := f.from
 	from.inv = inv
 	script := append(s.preamble(c, inv), st.existing.with(from.bind(st.Intent.Args)...))
 	results, err := c.send(ctx, script...)
+	if isStale(err) {
+		c.discard(ctx)
+	} else {
+		c.release()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +80,7 @@ func (s *Service) returnExisting(ctx context.Context, inv *invocation, row [][]b
 	}
 	ans = s.record(ctx, inv, ans, inv.op.Policy.Success)
 	if ans.status < 300 {
-		ans.replayed = true
+		ans.replayed, ans.event = true, EventConflict
 	}
 	return ans
 }

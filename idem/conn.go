@@ -48,12 +48,12 @@ type connFacts struct {
 const factsKey = "idem.facts"
 
 // acquire takes a connection. Nobody calls it while holding one.
-func (s *Service) acquire(ctx context.Context, named bool) (*conn, error) {
-	pooled, err := s.pool.Acquire(ctx)
+func (p *pool) acquire(ctx context.Context, named bool) (*conn, error) {
+	pooled, err := p.Acquire(ctx)
 	if err != nil {
 		return nil, &unavailable{err}
 	}
-	c := &conn{pool: pooled, named: named && s.named, tracer: s.tracer}
+	c := &conn{pool: pooled, named: named && p.named, tracer: p.tracer}
 	if err := c.learn(ctx); err != nil {
 		pooled.Release()
 		return nil, err
@@ -112,8 +112,17 @@ func (c *conn) send(ctx context.Context, statements ...statement) (results []res
 			batch.ExecParams(st.sql, st.params, nil, nil, st.binary)
 		}
 	}
-	return readAll(server.ExecBatch(ctx, batch))
+	open := !c.isClosed()
+	results, err = readAll(server.ExecBatch(ctx, batch))
+	if open && errors.Is(err, pgconn.ErrConnClosed) {
+		err = errCutOff // pgx forgets why it closed, and says that nothing was sent
+	}
+	return results, err
 }
+
+// errCutOff is a connection that ended between a batch and its answer: what was
+// sent may have happened.
+var errCutOff = errors.New("idem: the connection was lost before the answer came")
 
 // execute is what a batch of one would do, with less work.
 func (c *conn) execute(ctx context.Context, server *pgconn.PgConn, st statement) *pgconn.ResultReader {

@@ -20,7 +20,7 @@ func TestPitfall_3_AnErrorBehindTheEndOfTheStatement(t *testing.T) {
 			{insert.with([]byte("1"), []byte("2"))},
 			{insert.with([]byte("1"), nil), insert.with([]byte("2"), []byte("3"))},
 		} {
-			c, err := s.acquire(t.Context(), named)
+			c, err := s.pools.all[0].acquire(t.Context(), named)
 			if err != nil {
 				t.Fatal(err)
 			}

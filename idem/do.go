@@ -2,6 +2,7 @@ package idem
 
 import (
 	"context"
+	"crypto/cipher"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -25,6 +26,9 @@ type Request struct {
 	// Policy: zero values are the defaults of profile ietf; a Wait below 0 is
 	// not to wait at all. Print and MaxBody have no meaning here.
 	Policy Policy
+	// Observer and Seal are as in Options.
+	Observer Observer
+	Seal     cipher.AEAD
 }
 
 // Response is what a handler of Do answers, its writes kept.
@@ -63,16 +67,19 @@ func Do(ctx context.Context, pool *pgxpool.Pool, request Request, handler func(c
 	if err := request.validate(); err != nil {
 		return Response{}, Meta{}, err
 	}
-	s, err := newService(pool, Config{}, Options{})
+	s, err := newService(pool, Config{Profile: ProfileIETF}, Options{Observer: request.Observer, Seal: request.Seal})
 	if err != nil {
 		return Response{}, Meta{}, err
 	}
-	op := &operation{Operation: &Operation{Policy: request.Policy.orDefault()}, stored: request.Operation}
-	inv := newInvocation(op, request.Scope)
+	op := &operation{stored: request.Operation, Operation: &Operation{
+		Name: Name(request.Operation), Strategy: Stepped, Policy: request.Policy.orDefault(),
+	}}
+	inv := newInvocation(op, s.pools.all[0], request.Scope)
 	inv.print, inv.handler = printOfBytes(request.Fingerprint), handler
 	inv.client = request.Key
 	inv.protect(request.Key)
-	ans, err := s.await(ctx, inv)
+	inv.seen = s.watch(ctx, op)
+	ans, err := s.await(inv.seen.context(ctx), inv)
 	if err != nil {
 		return Response{}, Meta{}, err
 	}
@@ -87,12 +94,14 @@ func (r *Request) validate() error {
 	switch {
 	case len(r.Scope) < 1 || len(r.Scope) > maxScopeLength:
 		return errors.New("idem: Request.Scope must have 1 to 255 bytes")
+	case r.Policy.Sealed && r.Seal == nil:
+		return errors.New("idem: Request.Policy.Sealed is set, but Request.Seal is nil: there is no key to seal the answer with")
 	case r.Operation == "":
 		return errors.New("idem: Request.Operation is empty")
 	case r.Key == "":
 		return errKeyMissing("Request.Key is empty.")
 	case !validKey(r.Key):
-		return errKeyInvalid("Request.Key must be 1 to 255 visible ASCII characters.")
+		return ietf.errKeyInvalid("Request.Key must be 1 to 255 visible ASCII characters.")
 	}
 	return nil
 }

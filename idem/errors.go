@@ -22,6 +22,7 @@ type Error struct {
 	retryAfter time.Duration // above 0: worth another try then
 	permanent  bool          // recorded, though its status is above 499
 	cause      error         // for logs only
+	event      Event         // where the status does not say it
 }
 
 // FieldError says what is wrong with one field. Pointer is a JSON pointer

@@ -92,7 +92,7 @@ func TestCase_db_1(t *testing.T) {
 }
 
 // The server has lost the prepared statements: poolers do that.
-func TestLostStatementsAreNotAFault(t *testing.T) {
+func TestPitfall_22_LostStatementsAreNotAFault(t *testing.T) {
 	for _, op := range []*Operation{createPayment("Create", "2000ms", true), transfer("Transfer", ReadCommitted), takeJob()} {
 		url := idemtest.URL(t, shopTables, "INSERT INTO jobs SELECT FROM generate_series(1, 9)")
 		pool := idemtest.Open(t, url, func(c *pgxpool.Config) { c.MaxConns = 1 })

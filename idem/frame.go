@@ -71,6 +71,8 @@ func (t *transaction) frame() []query {
 	switch {
 	case !t.inv.keyed():
 		return queries
+	case t.inv.forced:
+		return append(queries, findRecord, replaceRecord)
 	case t.rowFirst():
 		return append(queries, findRecord, claimKey, freeLockWaits, finishClaim)
 	}
@@ -81,6 +83,6 @@ func (t *transaction) begins() query { return beginAt[t.inv.op.Policy.Isolation]
 
 func (t *transaction) enters() query {
 	return enterQueries[entry{
-		checksClient: t.c.facts.checksClient, keyed: t.inv.keyed(), tries: t.tries(), claims: t.rowFirst(),
+		checksClient: t.c.facts.checksClient, keyed: t.inv.keyed(), tries: t.tries(), claims: t.claims(),
 	}]
 }

@@ -18,23 +18,26 @@ type handler struct {
 
 // ServeHTTP implements http.Handler.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	defer h.recover(w, r)
+	seen := h.s.watch(r.Context(), h.op)
+	r = seen.request(r)
+	defer h.recover(w, r, seen)
 	if !h.takes(r.Method) {
 		w.Header().Set("Allow", h.op.Method)
-		h.refuse(w, r, &Error{Status: http.StatusMethodNotAllowed, Code: "method-not-allowed", Title: "Method not allowed"}, "")
+		h.refuse(w, r, seen, &Error{Status: http.StatusMethodNotAllowed, Code: "method-not-allowed", Title: "Method not allowed"}, "")
 		return
 	}
 	inv, refused := h.admit(w, r)
 	if refused != nil {
 		key, _ := h.clientKey(r)
-		h.refuse(w, r, refused, key)
+		h.refuse(w, r, seen, refused, key)
 		return
 	}
+	inv.seen = seen
 	ans, err := h.s.serve(r.Context(), inv)
 	if err != nil {
 		return // the client is gone; the work goes on
 	}
-	respond(w, r, ans, inv.client, inv.keyed())
+	h.respond(w, r, ans, inv.client, inv.keyed())
 }
 
 // serve runs an invocation whose inputs have been read, checks included.
@@ -45,26 +48,35 @@ func (s *Service) serve(ctx context.Context, inv *invocation) (*answer, error) {
 	}
 	// A deploy may have made a check stricter: what was done stays done.
 	found, err := s.find(ctx, inv)
-	if err == nil && found != nil && len(fingerprintDiff(found.print, inv.print)) == 0 {
-		return s.judge(inv, found), nil
+	if err != nil { // whether it was done is not known
+		return inv.told(s.refuse(inv, errUnavailable(err))), nil
 	}
-	return s.refuse(inv, refused), nil
+	if found != nil && len(fingerprintDiff(found.print, inv.print)) == 0 {
+		return inv.told(s.authorized(ctx, inv, s.judge(inv, found))), nil
+	}
+	return inv.told(s.refuse(inv, refused)), nil
 }
 
 // await starts the work and waits for its answer, as long as the client does and
 // as the operation's timeout allows. The work goes on in either case.
 func (s *Service) await(ctx context.Context, inv *invocation) (*answer, error) {
-	client, name := inv.client, inv.op.stored // inv is the worker's from here on
+	client, name, seen, forced := inv.client, inv.op.stored, inv.seen, inv.forced // inv is the worker's from here on
 	timer := time.NewTimer(inv.patience())
 	defer timer.Stop()
 	select {
 	case ans := <-s.start(ctx, inv):
 		return ans, nil
 	case <-timer.C:
+		seen.abandon()
 		instance := newInstance()
 		s.logger.WarnContext(ctx, "operation takes too long; it goes on", "operation", name, "request", instance)
-		return s.answerOf(errUnavailable(errors.New("idem: the operation took too long")), instance, client), nil
+		late := errUnavailable(errors.New("idem: the operation took too long"))
+		if forced {
+			late.forForced()
+		}
+		return s.answerOf(late, instance, client), nil
 	case <-ctx.Done():
+		seen.abandon()
 		return nil, ctx.Err()
 	}
 }
@@ -94,7 +106,10 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request) (*invocation, *E
 		return nil, refused
 	}
 	inv.client = key
-	if refused := inv.chooseKey(key); refused != nil {
+	if refused := inv.chooseKey(key, h.s.protocol); refused != nil {
+		return nil, refused
+	}
+	if refused := h.force(r, inv); refused != nil {
 		return nil, refused
 	}
 	inv.print = h.op.decoder.fingerprint(inv.values)
@@ -120,29 +135,32 @@ func (h *handler) clientKey(r *http.Request) (string, *Error) {
 	if h.op.Key.From != KeyHeader {
 		return "", nil
 	}
-	return headerKey(r.Header.Values(keyHeader))
+	return h.s.protocol.readKey(r.Header.Values(h.s.protocol.keyHeader))
 }
 
 func (h *handler) takes(method string) bool {
 	return method == h.op.Method || method == http.MethodHead && h.op.Method == http.MethodGet
 }
 
-func (h *handler) refuse(w http.ResponseWriter, r *http.Request, e *Error, key string) {
+func (h *handler) refuse(w http.ResponseWriter, r *http.Request, seen *watch, e *Error, key string) {
 	instance := newInstance()
 	if e.Status >= 500 {
 		h.s.logger.ErrorContext(r.Context(), "request failed", "operation", h.op.stored, "request", instance, "error", errors.Unwrap(e))
 	}
-	respond(w, r, h.s.answerOf(e, instance, key), key, false)
+	ans := h.s.answerOf(e, instance, key)
+	seen.end(nil, ans)
+	h.respond(w, r, ans, key, false)
 }
 
 // recover answers a panic of the caller function; those of the operation are
 // caught where it runs.
-func (h *handler) recover(w http.ResponseWriter, r *http.Request) {
+func (h *handler) recover(w http.ResponseWriter, r *http.Request, seen *watch) {
 	switch p := recover(); p {
 	case nil:
 	case http.ErrAbortHandler:
+		seen.end(nil, &answer{status: http.StatusInternalServerError})
 		panic(p)
 	default:
-		h.refuse(w, r, errInternal(panicError(p)), "")
+		h.refuse(w, r, seen, errInternal(panicError(p)), "")
 	}
 }

@@ -7,13 +7,12 @@ import (
 
 // neverStored are headers of one connection or one client, not of a response
 // that is sent again; and those that the runtime sets itself.
-var neverStored = map[string]bool{
+var neverStored = withOwnHeaders(map[string]bool{
 	"Set-Cookie": true, "Authorization": true, "Www-Authenticate": true, "Date": true,
 	"Connection": true, "Keep-Alive": true, "Proxy-Authenticate": true, "Proxy-Authorization": true,
 	"Proxy-Connection": true, "Te": true, "Trailer": true, "Transfer-Encoding": true, "Upgrade": true,
-	"Content-Length":  true,
-	"Idempotency-Key": true, "Idempotent-Replayed": true, "X-Should-Retry": true, "Retry-After": true,
-}
+	"Content-Length": true, sealedHeader: true, problemMark: true,
+})
 
 // storable leaves out the headers that are never stored.
 func storable(headers map[string]string) map[string]string {

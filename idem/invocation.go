@@ -9,6 +9,7 @@ import (
 // made once for it.
 type invocation struct {
 	op     *operation
+	pool   *pool // of the scope
 	scope  string
 	key    string // "" if unprotected
 	client string // the valid key that the client sent
@@ -22,10 +23,13 @@ type invocation struct {
 	made     map[ArgFrom]string
 	// handler is the business of Do, in place of the operation's steps.
 	handler func(context.Context, Tx) (Response, error)
+	who     []any // the caller's values, as they were given
+	forced  bool  // X-Force-Retry: it runs whatever record there is
+	seen    *watch
 }
 
-func newInvocation(op *operation, scope string) *invocation {
-	return &invocation{op: op, scope: scope}
+func newInvocation(op *operation, p *pool, scope string) *invocation {
+	return &invocation{op: op, pool: p, scope: scope}
 }
 
 // occurrence names this invocation in problems and logs.
@@ -34,6 +38,12 @@ func (inv *invocation) occurrence() string {
 		inv.instance = newInstance()
 	}
 	return inv.instance
+}
+
+// told gives ans back, of which the observer has been told.
+func (inv *invocation) told(ans *answer) *answer {
+	inv.seen.end(inv, ans)
+	return ans
 }
 
 // keyed reports whether the call is protected by a key.

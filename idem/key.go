@@ -8,30 +8,30 @@ import (
 // maxKeyLength is in characters, which are bytes here.
 const maxKeyLength = 255
 
-// headerKey reads the key from a request's header lines. The key is "" where
+// readKey reads the key from a request's header lines. The key is "" where
 // there is no such line.
-func headerKey(lines []string) (string, *Error) {
+func (p *protocol) readKey(lines []string) (string, *Error) {
 	switch len(lines) {
 	case 0:
 		return "", nil
 	case 1:
-		if key, ok := parseKey(strings.Trim(lines[0], " \t")); ok {
+		if key, ok := p.parseKey(strings.Trim(lines[0], " \t")); ok {
 			return key, nil
 		}
-		return "", errKeyInvalid("It must be 1 to 255 visible ASCII characters; comma, quote and backslash only in the quoted form.")
+		return "", p.errKeyInvalid(p.keyRule)
 	}
-	return "", errKeyInvalid("More than one header line was sent.")
+	return "", p.errKeyInvalid("More than one header line was sent.")
 }
 
-func errKeyInvalid(detail string) *Error {
-	return &Error{Status: http.StatusBadRequest, Code: "key-invalid", Title: "Invalid idempotency key", Detail: detail}
+func (p *protocol) errKeyInvalid(detail string) *Error {
+	return &Error{Status: http.StatusBadRequest, Code: "key-invalid", Title: p.keyTitle, Detail: detail}
 }
 
 func errKeyMissing(detail string) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: "key-missing", Title: "Idempotency key missing", Detail: detail}
 }
 
-// parseKey decodes a key: a structured-field string (RFC 9651), or the same
+// parseKey decodes a key of the profiles ietf and stripe: a structured-field string (RFC 9651), or the same
 // value bare. Parameters are checked and ignored.
 func parseKey(text string) (string, bool) {
 	key, rest, ok := text, "", true

@@ -16,7 +16,7 @@ func TestCase_key_1(t *testing.T) {
 		`"abc";v=1`: "abc", "abc;v=1": "abc", `abc; v;w="x"`: "abc", "a:b/c=": "a:b/c=", "~!": "~!", " abc\t": "abc",
 	}
 	for line, want := range valid {
-		if got, err := headerKey([]string{line}); err != nil || got != want {
+		if got, err := ietf.readKey([]string{line}); err != nil || got != want {
 			t.Errorf("%q: %q, %v", line, got, err)
 		}
 	}
@@ -25,11 +25,11 @@ func TestCase_key_1(t *testing.T) {
 		"ключ", `"ключ"`, `"a\x"`, `"a" ;v`, `"a";`, "a;V=1", "a;v=", `"a"; v="x`, ";v=1",
 	}
 	for _, line := range invalid {
-		if got, err := headerKey([]string{line}); err == nil {
+		if got, err := ietf.readKey([]string{line}); err == nil {
 			t.Errorf("%q: accepted as %q", line, got)
 		}
 	}
-	if _, err := headerKey([]string{"a", "a"}); err == nil {
+	if _, err := ietf.readKey([]string{"a", "a"}); err == nil {
 		t.Error("two lines")
 	}
 }
@@ -61,11 +61,11 @@ func FuzzHeaderKey(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		key, err := headerKey([]string{line})
+		key, err := ietf.readKey([]string{line})
 		if err != nil {
 			return
 		}
-		again, err := headerKey([]string{quoteKey(key)})
+		again, err := ietf.readKey([]string{quoteKey(key)})
 		if err != nil || again != key {
 			t.Errorf("%q is %q, serialised %q", line, key, again)
 		}
@@ -93,7 +93,7 @@ func TestDerivedKeys(t *testing.T) {
 }
 
 // Joined strings must not run together.
-func TestPartsOfAKeyDoNotRunTogether(t *testing.T) {
+func TestPitfall_31_PartsOfAKeyDoNotRunTogether(t *testing.T) {
 	if string(hashParts("a", "b/c")) == string(hashParts("a/b", "c")) || string(digestOf("ab", "c")) == string(digestOf("a", "bc")) {
 		t.Error("same digest")
 	}

@@ -7,15 +7,15 @@ const minAnonymousKey = 22
 
 // chooseKey gives an invocation its key, from what the client sent (client, in
 // decoded form, "" if nothing) and the operation's inputs.
-func (inv *invocation) chooseKey(client string) *Error {
+func (inv *invocation) chooseKey(client string, p *protocol) *Error {
 	key := &inv.op.Key
 	switch key.From {
 	case KeyHeader:
 		if client == "" && key.Required {
-			return errKeyMissing("This operation needs the header Idempotency-Key.")
+			return errKeyMissing("This operation needs the header " + p.keyHeader + ".")
 		}
 		if client != "" && inv.scope == anonymous && len(client) < minAnonymousKey {
-			return errKeyInvalid("Without a caller, it must have at least 22 characters.")
+			return p.errKeyInvalid("Without a caller, it must have at least 22 characters.")
 		}
 		if client != "" && len(key.Prefix) > 0 {
 			client = inv.hashed(key.Prefix, client)

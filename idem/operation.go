@@ -23,6 +23,8 @@ type Operation struct {
 	// "-- statement: NAME".
 	SQL   string
 	Steps []Step // one for the strategies of one statement
+	// Headers are the names of the response headers that it declares.
+	Headers []string
 	// Answer says how a stepped body is made; the others make it in SQL.
 	Answer Answer
 }
@@ -73,6 +75,11 @@ type Policy struct {
 	Isolation Isolation
 	// Tombstone: bodies are not stored (record=none).
 	Tombstone bool
+	// Sealed: bodies are encrypted by Options.Seal before they are stored
+	// (record=sealed). The strategy is Stepped.
+	Sealed bool
+	// Force: X-Force-Retry may run the operation again (force_retry=on).
+	Force bool
 }
 
 // Isolation is a transaction's isolation level; the zero value is READ COMMITTED.
@@ -93,6 +100,7 @@ type Step struct {
 	Unkeyed  []Arg  // $1 … of the section "unkeyed", where there is one
 	Claim    []Arg  // verbatim: of the section "claim"
 	Prior    []Arg  // verbatim: of the section "prior"
+	Forced   []Arg  // of the section "forced", where Policy.Force asks for one
 	Each     int    // 1 + the index of the list field that runs it per element; 0: once
 	Many     bool   // all rows count, not only the first
 	Exec     bool   // no rows: the command tag counts
@@ -198,4 +206,6 @@ const (
 	ArgFingerprint // bytea
 	ArgEmpty       // text: the body of the @empty problem
 	ArgLock        // bigint: the advisory lock's number
+	// ArgEmptyHeaders is a jsonb: the headers that are kept with ArgEmpty.
+	ArgEmptyHeaders
 )

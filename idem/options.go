@@ -1,10 +1,49 @@
 package idem
 
-import "log/slog"
+import (
+	"context"
+	"crypto/cipher"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
 
 // Options is what a service may choose when it starts. The zero value works.
 type Options struct {
 	Logger      *slog.Logger // slog.Default() if nil
 	ProblemBase string       // "urn:idemgen:problem:" if empty
 	Sweeper     Sweeper      // Pool is filled in; zero values are defaults
+
+	// Observer is told how every request ends, and more if it implements more;
+	// see Observers for several, and docs/operations.md.
+	Observer Observer
+	// Seal encrypts the bodies of records of operations with record=sealed, and
+	// opens every record that was sealed; required where there is such an
+	// operation. To rotate keys, give an AEAD that seals with the newest and opens
+	// with any. It is used by many goroutines at once.
+	Seal cipher.AEAD
+	// Pool chooses the database of a scope: its keys, records and rows are all
+	// there. It must give one scope the same pool for as long as a record is kept,
+	// and one of Pools: anything else, nil too, is a fault and answered with 500.
+	// It is called for every request, by many goroutines. Nil: one pool for all.
+	Pool func(scope string) *pgxpool.Pool
+	// Pools lists every pool that Pool may give: New checks them, Ready asks and
+	// Run sweeps each of them.
+	Pools []*pgxpool.Pool
+
+	// Problem makes the bodies of all refusals in a form of your own; nil: those
+	// of the profile. What the operations declare is rendered once, by New, which
+	// fails where the function panics or gives no content type, no body, or one
+	// that can't be recorded (not UTF-8, U+0000, above 1 MiB). For other errors it
+	// is called when they occur, by many goroutines at once; where it fails then,
+	// the default body is sent, and the log says why. The error is a copy without
+	// its cause. Records keep the body that was sent.
+	Problem func(*Error) (contentType string, body []byte)
+	// AuthorizeReplay is asked before a record is answered, of a success or of a
+	// problem, with the values of Config.Caller of this request; never for a first
+	// answer. A replay runs no SQL of the operation, so what authorizes inside does
+	// not see it. An *Error is answered as it is, any other error with 403
+	// forbidden; neither is recorded. It holds no connection while it runs, and ctx
+	// is that of the request. Nil: whoever has the scope may see its records.
+	AuthorizeReplay func(ctx context.Context, operation Name, caller []any) error
 }

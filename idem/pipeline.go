@@ -92,12 +92,12 @@ func (s *Service) preamble(c *conn, inv *invocation) []statement {
 
 // bound is where the parameters of a one-statement operation come from.
 func (s *Service) bound(inv *invocation) binding {
-	return binding{inv: inv, empty: func() []byte {
-		problem := inv.op.steps[0].Empty.Problem
-		if problem == nil {
-			return nil
+	var made *answer
+	return binding{inv: inv, empty: func() *answer {
+		if problem := inv.op.steps[0].Empty.Problem; made == nil && problem != nil {
+			made = s.refuse(inv, errDeclared(problem))
 		}
-		return s.refuse(inv, errDeclared(problem)).body
+		return made
 	}}
 }
 
@@ -126,6 +126,7 @@ func readAnswer(row [][]byte) (*answer, error) {
 		if err := addHeaders(ans.headers, row[2]); err != nil {
 			return nil, err
 		}
+		ans.takeMark()
 	}
 	return ans, nil
 }

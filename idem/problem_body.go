@@ -28,9 +28,39 @@ type problemField struct {
 	Detail  string `json:"detail"`
 }
 
-// answerOf renders an error. Instance names this occurrence; key is the valid
-// key that the client sent, "" if none.
+// answerOf renders an error: as the service's own function does, or else the
+// profile. Instance names this occurrence; key is the valid key that the client
+// sent, "" if none.
 func (s *Service) answerOf(e *Error, instance, key string) *answer {
+	made, isOwn := s.ownRefusal(e, instance)
+	if !isOwn {
+		made.contentType, made.body = s.protocol.refusal(s.problemOf(e, instance, key))
+	}
+	ans := &answer{
+		status: e.Status, headers: map[string]string{"Content-Type": made.contentType}, body: made.body,
+		retryAfter: e.retryAfter, err: e,
+	}
+	if isOwn || made.contentType != problemType {
+		ans.mark(e.Code)
+	}
+	return ans
+}
+
+// ownRefusal is what Options.Problem makes of an error; false without it, and
+// where it fails.
+func (s *Service) ownRefusal(e *Error, instance string) (refusal, bool) {
+	if s.own == nil {
+		return refusal{}, false
+	}
+	made, err := s.own.refusal(e)
+	if err != nil {
+		s.logger.Error("Options.Problem failed; the default body is sent", "status", e.Status, "code", e.Code, "request", instance, "error", err)
+	}
+	return made, err == nil
+}
+
+// problemOf is the wire form of an error.
+func (s *Service) problemOf(e *Error, instance, key string) problem {
 	p := problem{
 		Type: s.problemBase + e.Code, Title: e.Title, Status: e.Status, Detail: e.Detail,
 		Instance: instance, Code: e.Code, Retryable: isRetryable(e), Key: key, Existing: e.Existing,
@@ -41,11 +71,15 @@ func (s *Service) answerOf(e *Error, instance, key string) *answer {
 	for _, field := range e.Fields {
 		p.Errors = append(p.Errors, problemField(field))
 	}
-	return &answer{
-		status: e.Status, headers: map[string]string{"Content-Type": problemType}, body: marshal(p),
-		retryAfter: e.retryAfter, err: e,
-	}
+	return p
 }
+
+// problemJSON is the body of a refusal in the profiles ietf and stripe.
+func problemJSON(p problem) (contentType string, body []byte) { return problemType, marshal(p) }
+
+// Retryable reports whether the same request with the same key may be answered
+// otherwise: the member `retryable` of a problem, for bodies of Options.Problem.
+func (e *Error) Retryable() bool { return isRetryable(e) }
 
 // isRetryable: the same request with the same key may be answered otherwise.
 func isRetryable(e *Error) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -165,18 +166,31 @@ func TestCase_race_3(t *testing.T) {
 	}
 }
 
-// A twin that fails leaves nothing: the waiter runs.
+// The twin leaves nothing, or what has expired already: who waited for it runs,
+// with a claim of its own.
 func TestCase_race_5(t *testing.T) {
-	s := newShop(t, createPayment("Create", patience, true))
-	end := hold(t, s.pool, winner, digestFor("Create"))
-	done := make(chan *httptest.ResponseRecorder)
-	go func() { done <- s.post("Create", "k", order1) }()
-	awaitBlocked(t, s)
-	end(false)
-	w := <-done
-	wantStatus(t, w, 201)
-	if w.Header().Get(replayedHeader) != "false" {
-		t.Error("nobody else ran it")
+	expired := strings.ReplaceAll(winner, "+ interval '1 hour'", "")
+	s := newOddShop(t, allStrategies()...)
+	for _, op := range allStrategies() {
+		for name, twin := range map[string]string{"released": winner, "expired": expired} {
+			t.Run(string(op.Name)+" "+name, func(t *testing.T) {
+				s.reset(t)
+				end := hold(t, s.pool, twin, digestFor(string(op.Name)))
+				done := make(chan *httptest.ResponseRecorder)
+				go func() { done <- s.post(op.Name, "k", bodyFor(op.Name)) }()
+				awaitBlocked(t, s)
+				end(name == "expired")
+				w := <-done
+				wantStatus(t, w, op.Status)
+				if w.Header().Get(replayedHeader) != "false" {
+					t.Error("nobody else ran it")
+				}
+				sameAnswer(t, w, s.post(op.Name, "k", bodyFor(op.Name)))
+				if n := s.count(t, allEffects); n != 1 {
+					t.Errorf("%d effects", n)
+				}
+			})
+		}
 	}
 }
 
@@ -211,18 +225,31 @@ func TestRejectAnswersAtOnce(t *testing.T) {
 	}
 }
 
-// The same key at the same time on another operation is independent.
+// The same key on another operation, or in another scope, while one runs: it is
+// independent.
 func TestCase_race_7(t *testing.T) {
-	s := newShop(t, charge(), transfer("Transfer", ReadCommitted))
-	var wg sync.WaitGroup
-	for _, name := range []Name{"Charge", "Transfer"} {
-		wg.Go(func() { wantStatus(t, s.post(name, "k", bodyFor(name)), 201) })
+	s := newOddShop(t, allStrategies()...)
+	for _, running := range allStrategies() {
+		// Whoever runs holds its key row and its lock until the end.
+		end := hold(t, s.pool, lockedWinner, digestFor(string(running.Name)), lockOf("t1", "shop."+string(running.Name), "k"))
+		for _, op := range allStrategies() {
+			for _, tenant := range []string{"t1", "t2"} {
+				if op.Name == running.Name && tenant == "t1" {
+					continue
+				}
+				s.reset(t)
+				w := s.post(op.Name, "k", bodyFor(op.Name), "X-Tenant", tenant)
+				if w.Code != op.Status || w.Header().Get(replayedHeader) != "false" {
+					t.Errorf("%s of %s beside %s: %d %s", op.Name, tenant, running.Name, w.Code, w.Body)
+				}
+			}
+		}
+		end(false)
 	}
-	wg.Wait()
 }
 
 // Copies of one slow request do not take the pool: others are served.
-func TestCopiesWaitInMemory(t *testing.T) {
+func TestPitfall_6_CopiesWaitInMemory(t *testing.T) {
 	url := idemtest.URL(t, shopTables)
 	pool := idemtest.Open(t, url, func(c *pgxpool.Config) { c.MaxConns = 2 })
 	slow := transfer("Transfer", ReadCommitted)

@@ -14,9 +14,13 @@ import (
 
 // Ready fails if the runtime's tables are missing or of another version, or if
 // the database has triggers or rules, made outside the migrations, that an
-// operation's strategy does not allow for.
+// operation's strategy does not allow for. Every pool is asked.
 func (s *Service) Ready(ctx context.Context) error {
-	version, err := queries(s.pool).SchemaVersion(ctx)
+	return s.pools.each(func(p *pool) error { return s.ready(ctx, p) })
+}
+
+func (s *Service) ready(ctx context.Context, p *pool) error {
+	version, err := queries(p).SchemaVersion(ctx)
 	switch code := sqlState(err); {
 	case code == "42883" || code == "3F000":
 		return errors.New("idem: the runtime's tables are missing: run the migrations")
@@ -25,12 +29,12 @@ func (s *Service) Ready(ctx context.Context) error {
 	case version != schema.Version:
 		return fmt.Errorf("idem: the runtime's tables have version %d, this program needs %d", version, schema.Version)
 	}
-	return errors.Join(s.checkHooks(ctx), s.checkIntents(ctx))
+	return errors.Join(s.checkHooks(ctx, p), s.checkIntents(ctx, p))
 }
 
 // checkIntents finds the unique indexes that are missing or INVALID: without
 // them a business intent holds nothing.
-func (s *Service) checkIntents(ctx context.Context) error {
+func (s *Service) checkIntents(ctx context.Context, p *pool) error {
 	names := map[string]*Operation{}
 	for _, op := range s.cfg.Operations {
 		for _, step := range op.Steps {
@@ -40,7 +44,7 @@ func (s *Service) checkIntents(ctx context.Context) error {
 		}
 	}
 	wanted := slices.Sorted(maps.Keys(names))
-	found, err := queries(s.pool).IntentIndexes(ctx, wanted)
+	found, err := queries(p).IntentIndexes(ctx, wanted)
 	if err != nil {
 		return fmt.Errorf("idem: %w", err)
 	}
@@ -55,8 +59,8 @@ func (s *Service) checkIntents(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
-func (s *Service) checkHooks(ctx context.Context) error {
-	found, err := queries(s.pool).HookedTables(ctx, s.writtenTables())
+func (s *Service) checkHooks(ctx context.Context, p *pool) error {
+	found, err := queries(p).HookedTables(ctx, s.writtenTables())
 	if err != nil {
 		return fmt.Errorf("idem: %w", err)
 	}

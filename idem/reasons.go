@@ -11,7 +11,8 @@ const retryAfter = time.Second
 
 func errInFlight() *Error {
 	return &Error{Status: http.StatusConflict, Code: "in-flight", Title: "Request in flight",
-		Detail: "A request with this idempotency key is still running, or rows that it needs are locked.", retryAfter: retryAfter}
+		Detail: "A request with this idempotency key is still running, or rows that it needs are locked.", retryAfter: retryAfter,
+		event: EventProcessing}
 }
 
 func errUnavailable(cause error) *Error {
@@ -24,10 +25,19 @@ func errInternal(cause error) *Error {
 	return &Error{Status: http.StatusInternalServerError, Code: "internal", Title: "Internal error", cause: cause}
 }
 
+// isInFlight tells the answer of errInFlight from all others.
+func (a *answer) isInFlight() bool {
+	return a.err != nil && a.err.Code == "in-flight" && a.err.retryAfter > 0
+}
+
 // errKeyReused names the parts of the request that differ, never their values.
-func errKeyReused(parts []string) *Error {
-	return &Error{Status: http.StatusUnprocessableEntity, Code: "key-reused", Title: "Idempotency key reused",
-		Detail: "This key was used for another request; what differs: " + strings.Join(parts, ", ") + "."}
+func (p *protocol) errKeyReused(parts []string) *Error {
+	e := &Error{Status: http.StatusUnprocessableEntity, Code: "key-reused", Title: "Idempotency key reused",
+		Detail: "This key was used for another request; what differs: " + strings.Join(parts, ", ") + ".", event: EventMismatch}
+	if p.reused != 0 {
+		e.Status = p.reused
+	}
+	return e
 }
 
 func errNotStored() *Error {

@@ -21,12 +21,18 @@ var (
 	finishClaim  = newQuery(gen.FinishClaim)
 )
 
-// find looks the own key up: nil if it is unprotected, unused or expired.
+// find looks for the record that answers the request: nil if the key is
+// unprotected, unused or expired, and for a forced run, which no record answers.
 func (s *Service) find(ctx context.Context, inv *invocation) (*answer, error) {
-	if !inv.keyed() {
+	if !inv.keyed() || inv.forced {
 		return nil, nil
 	}
-	results, err := s.sendAlone(ctx, findRecord.with(inv.identityParams()...))
+	return s.lookUp(ctx, inv)
+}
+
+// lookUp reads the key's record, nil if there is none.
+func (s *Service) lookUp(ctx context.Context, inv *invocation) (*answer, error) {
+	results, err := inv.pool.sendAlone(ctx, findRecord.with(inv.identityParams()...))
 	if err != nil || len(results[0].rows) == 0 {
 		return nil, err
 	}
@@ -44,9 +50,9 @@ func (s *Service) record(ctx context.Context, inv *invocation, ans *answer, keep
 	if !inv.keyed() {
 		return ans
 	}
-	params := append(inv.recordParams(ans, keep), []byte(millis(max(inv.op.Policy.Wait, time.Second))))
+	params := append(s.recordParams(inv, ans, keep), []byte(millis(max(inv.op.Policy.Wait, time.Second))))
 	for range maxVanished {
-		results, err := s.sendAlone(ctx, insertRecord.with(params...))
+		results, err := inv.pool.sendAlone(ctx, insertRecord.with(params...))
 		switch {
 		case isLockTimeout(err):
 			return s.refuse(inv, errInFlight())
@@ -55,6 +61,8 @@ func (s *Service) record(ctx context.Context, inv *invocation, ans *answer, keep
 		case len(results[0].rows) > 0:
 			ans.stored = true
 			return ans
+		case inv.forced:
+			return ans // a forced run that fails leaves the record as it is
 		}
 		found, err := s.find(ctx, inv)
 		if err != nil {
@@ -75,12 +83,12 @@ const (
 
 // sendAlone sends one statement that may be sent twice without harm, on a
 // connection of its own; a pool may have several that are broken.
-func (s *Service) sendAlone(ctx context.Context, st statement) (results []result, err error) {
+func (p *pool) sendAlone(ctx context.Context, st statement) (results []result, err error) {
 	ctx, cancel := context.WithTimeout(ctx, asideTime)
 	defer cancel()
 	for try := range asideTries {
 		var c *conn
-		if c, err = s.acquire(ctx, try == 0); err != nil {
+		if c, err = p.acquire(ctx, try == 0); err != nil {
 			continue
 		}
 		script := []statement{st}
@@ -113,21 +121,24 @@ func (inv *invocation) claimParams() [][]byte {
 }
 
 // recordParams are claimParams and answerParams.
-func (inv *invocation) recordParams(ans *answer, keep time.Duration) [][]byte {
-	return append(inv.claimParams(), inv.answerParams(ans, keep)...)
+func (s *Service) recordParams(inv *invocation, ans *answer, keep time.Duration) [][]byte {
+	return append(inv.claimParams(), s.answerParams(inv, ans, keep)...)
 }
 
 // answerParams are status, headers, body and the time to keep them.
-func (inv *invocation) answerParams(ans *answer, keep time.Duration) [][]byte {
-	body := ans.body
+func (s *Service) answerParams(inv *invocation, ans *answer, keep time.Duration) [][]byte {
+	body, kept := ans.body, ans.kept()
 	if body == nil {
 		body = []byte{}
 	}
-	if len(body) > storeLimit || inv.op.Policy.Tombstone && ans.status < 400 {
+	switch {
+	case len(body) > storeLimit, inv.op.Policy.Tombstone && ans.status < 400:
 		body = nil
+	case inv.op.Policy.Sealed:
+		body, kept = s.seal(inv, ans.status, body, kept)
 	}
 	var headers []byte
-	if kept := storable(ans.headers); len(kept) > 0 {
+	if len(kept) > 0 {
 		headers = marshal(kept)
 	}
 	return [][]byte{strconv.AppendInt(nil, int64(ans.status), 10), headers, body,

@@ -1,10 +1,11 @@
 package idem
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/idemgen/idemgen/idem/idemtest"
@@ -56,6 +57,12 @@ func newOddShop(t *testing.T, ops ...*Operation) *shop {
 	s := newShop(t, ops...)
 	s.exec(t, "INSERT INTO jobs SELECT FROM generate_series(1, 9)")
 	return s
+}
+
+// reset undoes what the operations did, and forgets the keys.
+func (s *shop) reset(t testing.TB) {
+	t.Helper()
+	s.exec(t, "TRUNCATE payments; UPDATE accounts SET balance = CASE id WHEN 1 THEN 100 ELSE 0 END; UPDATE jobs SET taken = false; DELETE FROM idem.keys")
 }
 
 // A result of null, empty list, false or zero is a result like any other.
@@ -190,7 +197,7 @@ func TestEveryStrategyReplaysInEveryMode(t *testing.T) {
 }
 
 // Isolation is stated, never inherited.
-func TestADefaultIsolationIsNotInherited(t *testing.T) {
+func TestPitfall_20_ADefaultIsolationIsNotInherited(t *testing.T) {
 	url := idemtest.URL(t, shopTables, "INSERT INTO jobs DEFAULT VALUES",
 		`CREATE FUNCTION level() RETURNS trigger LANGUAGE plpgsql AS $$
 		BEGIN NEW.note := current_setting('transaction_isolation'); RETURN NEW; END $$;
@@ -241,19 +248,33 @@ func TestRecordsExpireByTheDatabaseClock(t *testing.T) {
 	}
 }
 
-func TestATombstoneIsNotRunAgain(t *testing.T) {
-	op := createPayment("Large", "2000ms", true)
-	op.SQL = strings.ReplaceAll(op.SQL, paymentRow, "SELECT repeat('x', 1100000) AS x")
-	s := newShop(t, op)
-	first := s.post("Large", "k", order1)
-	wantStatus(t, first, 201)
-	if first.Body.Len() < 1100000 {
-		t.Errorf("the first caller got %d bytes", first.Body.Len())
-	}
-	again := s.post("Large", "k", order1)
-	wantCode(t, again, 409, "response-not-stored")
-	if again.Header().Get("Location") != "/v1/payments/1" {
-		t.Errorf("Location %q", again.Header().Get("Location"))
+// A body above the limit: the first client gets all of it, a retry never runs it
+// again, and gets the Location. At the limit it is stored.
+func TestCase_replay_4(t *testing.T) {
+	for size, gone := range map[int]bool{storeLimit: false, storeLimit + 1: true} {
+		ops := answering(fmt.Sprintf("('\"' || repeat('ü', %d) || repeat('x', %d) || '\"')", storeLimit/2-9, size-2-2*(storeLimit/2-9)))
+		s := newOddShop(t, ops...)
+		for _, op := range ops {
+			t.Run(fmt.Sprint(op.Name, " ", size), func(t *testing.T) {
+				first := s.post(op.Name, "k", bodyFor(op.Name))
+				wantStatus(t, first, op.Status)
+				if first.Body.Len() != size {
+					t.Errorf("the first caller got %d bytes", first.Body.Len())
+				}
+				before, again := s.count(t, allEffects), s.post(op.Name, "k", bodyFor(op.Name))
+				if gone {
+					wantCode(t, again, 409, "response-not-stored")
+				} else {
+					sameAnswer(t, first, again)
+				}
+				if again.Header().Get("Location") != first.Header().Get("Location") {
+					t.Errorf("Location %q", again.Header().Get("Location"))
+				}
+				if n := s.count(t, allEffects); n != before {
+					t.Errorf("%d effects, then %d", before, n)
+				}
+			})
+		}
 	}
 }
 
@@ -276,16 +297,49 @@ func TestOptionalKeyAndReads(t *testing.T) {
 	wantCode(t, s.call("GetPayment", http.MethodPut, "1", ""), 405, "method-not-allowed")
 }
 
-func TestReplaysAtOnceAreIdentical(t *testing.T) {
-	s := newShop(t, createPayment("Create", patience, true))
-	first := s.post("Create", "k", order1)
-	var wg sync.WaitGroup
-	for range 100 {
-		wg.Go(func() {
-			if w := s.post("Create", "k", order1); w.Code != 201 || w.Body.String() != first.Body.String() {
-				t.Errorf("%d %s", w.Code, w.Body)
-			}
-		})
+// 100 clients replay one key at once: identical bytes.
+func TestCase_replay_3(t *testing.T) {
+	s := newOddShop(t, allStrategies()...)
+	for _, op := range allStrategies() {
+		s.exec(t, "TRUNCATE payments")
+		first := s.post(op.Name, "k", bodyFor(op.Name))
+		for _, w := range together([]*shop{s}, 100, func(s *shop) *httptest.ResponseRecorder { return s.post(op.Name, "k", bodyFor(op.Name)) }) {
+			sameAnswer(t, first, w)
+		}
 	}
-	wg.Wait()
+}
+
+// unfit are headers of one connection or one client, or the runtime's own.
+var unfit = strings.Fields(`Set-Cookie Transfer-Encoding Www-Authenticate Authorization Date Connection Keep-Alive
+	Proxy-Authenticate Proxy-Authorization Proxy-Connection Te Trailer Upgrade Content-Length
+	Idempotency-Key Idempotent-Replayed X-Should-Retry Retry-After`)
+
+// They are never stored nor replayed, even where an operation lists them.
+func TestCase_replay_2(t *testing.T) {
+	var listed []string
+	for _, name := range unfit {
+		listed = append(listed, "'"+strings.ToLower(name)+"', 'never'")
+	}
+	op := transfer("Transfer", ReadCommitted)
+	op.SQL = strings.ReplaceAll(op.SQL, "jsonb_build_object('Location'", "jsonb_build_object("+strings.Join(listed, ", ")+", 'Location'")
+	s := newShop(t, op)
+	first := s.post("Transfer", "k", bodyFor("Transfer"))
+	wantStatus(t, first, 201)
+	sameAnswer(t, first, s.post("Transfer", "k", bodyFor("Transfer")))
+	if n := s.count(t, "SELECT count(*) FROM idem.keys WHERE headers = '{\"Location\": \"/v1/accounts/2\"}'"); n != 1 {
+		t.Error("something else is stored")
+	}
+	header := http.Header{"Location": {"/x"}}
+	for _, name := range unfit {
+		header[name] = []string{"never"}
+	}
+	for range 2 {
+		_, meta, err := Do(t.Context(), s.pool, doRequest("k", ""), func(context.Context, Tx) (Response, error) { return Response{Header: header}, nil })
+		if err != nil || len(meta.Header) != 1 || meta.Header.Get("Location") != "/x" {
+			t.Errorf("%+v %v", meta, err)
+		}
+	}
+	if n := s.count(t, "SELECT count(*) FROM idem.keys WHERE headers::text ILIKE '%never%'"); n != 0 {
+		t.Error("stored")
+	}
 }

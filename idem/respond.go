@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// The headers of profile ietf.
-const (
-	keyHeader      = "Idempotency-Key"
-	replayedHeader = "Idempotent-Replayed"
-)
-
-// respond writes an answer. Key is the valid key that the client sent, "" if
-// none.
-func respond(w http.ResponseWriter, r *http.Request, ans *answer, key string, keyed bool) {
-	header := w.Header()
+// respond writes an answer in the profile's protocol. Key is the valid key that
+// the client sent, "" if none; keyed says that the request came as far as the
+// checks with a key.
+func (h *handler) respond(w http.ResponseWriter, r *http.Request, ans *answer, key string, keyed bool) {
+	ans = represent(w, r, ans)
+	header, protocol := w.Header(), h.s.protocol
 	for name, value := range storable(ans.headers) {
 		header.Set(name, value)
 	}
 	if key != "" {
-		header.Set(keyHeader, quoteKey(key))
+		header.Set(protocol.keyHeader, protocol.writeKey(key))
 	}
 	if keyed {
-		header.Set(replayedHeader, strconv.FormatBool(ans.replayed))
+		header.Set(protocol.told, protocol.replayed(ans))
 	}
 	adviseRetry(header, ans)
+	if protocol.acceptsRunning && ans.isInFlight() {
+		ans = &answer{status: http.StatusOK}
+		header.Del("Content-Type")
+	}
 	if !hasBody(ans.status) {
 		header.Del("Content-Type")
 		w.WriteHeader(ans.status)
@@ -46,11 +46,11 @@ func respond(w http.ResponseWriter, r *http.Request, ans *answer, key string, ke
 func adviseRetry(header http.Header, ans *answer) {
 	switch {
 	case ans.retryAfter > 0:
-		header.Set("X-Should-Retry", "true")
-		header.Set("Retry-After", strconv.Itoa(int((ans.retryAfter+time.Second-1)/time.Second)))
+		header.Set(shouldRetryHeader, "true")
+		header.Set(retryAfterHeader, strconv.Itoa(int((ans.retryAfter+time.Second-1)/time.Second)))
 	case ans.status < 400, ans.status == http.StatusTooManyRequests, ans.status >= 500 && !ans.replayed && !ans.stored:
 	default:
-		header.Set("X-Should-Retry", "false")
+		header.Set(shouldRetryHeader, "false")
 	}
 }
 

@@ -32,6 +32,8 @@ func (s *Service) overcome(ctx context.Context, inv *invocation, f *failure, tri
 // overcomeServer handles what PostgreSQL reported: the attempt is undone.
 func (s *Service) overcomeServer(ctx context.Context, inv *invocation, f *failure, pg *pgconn.PgError, tries *tries) *answer {
 	switch {
+	case pg.Code == "IDM01" && pg.ConstraintName == reusedRule:
+		return s.reused(ctx, inv, tries)
 	case isConflictOnKeys(pg):
 		if ans, err := s.find(ctx, inv); err != nil {
 			return s.refuse(inv, errUnavailable(err))
@@ -43,7 +45,7 @@ func (s *Service) overcomeServer(ctx context.Context, inv *invocation, f *failur
 		}
 		return s.refuse(inv, errInFlight())
 	case pg.Code == "40001" || pg.Code == "40P01":
-		if more(&tries.serialization, maxSerialization) {
+		if more(&tries.serialization, inv.maxSerialization()) {
 			time.Sleep(backoff(tries.serialization))
 			return nil
 		}
@@ -52,7 +54,7 @@ func (s *Service) overcomeServer(ctx context.Context, inv *invocation, f *failur
 		if more(&tries.fresh, maxFresh) {
 			return nil
 		}
-		return s.fault(ctx, inv, f.err)
+		return s.breakdown(ctx, inv, f.err)
 	case f.claiming:
 		return s.lookUpOr(ctx, inv, errInFlight())
 	case isOutage(pg.Code):
@@ -76,7 +78,7 @@ func (s *Service) overcomeClient(ctx context.Context, inv *invocation, f *failur
 		return s.refuse(inv, errUnavailable(f.err))
 	case !f.lost:
 		return s.fault(ctx, inv, f.err)
-	case !inv.keyed() && !isIdempotentMethod(inv.op.Method):
+	case inv.forced, !inv.keyed() && !isIdempotentMethod(inv.op.Method):
 		return s.refuse(inv, errUnavailable(f.err)) // it may have happened
 	}
 	ans, err := s.find(ctx, inv)

@@ -29,7 +29,7 @@ func (s *Service) overcomeRule(ctx context.Context, inv *invocation, f *failure,
 	v := violation{pg.Code, pg.SchemaName, pg.TableName, pg.ConstraintName}
 	found := inv.op.judgeViolation(f.step, v)
 	if found == nil && v.code[:2] == "23" && v.table != "" {
-		if root, err := s.partitionRoot(ctx, v); err == nil {
+		if root, err := partitionRootOf(ctx, inv.pool, v); err == nil {
 			found = inv.op.judgeViolation(f.step, root)
 		}
 	}
@@ -147,10 +147,10 @@ func errIntentConflict() *Error {
 		Detail: "There is a resource for this intent, made under another key."}
 }
 
-// partitionRoot renames a violation on a partition to the table that was
+// partitionRootOf renames a violation on a partition to the table that was
 // declared: names of a partition's indexes are its own.
-func (s *Service) partitionRoot(ctx context.Context, v violation) (violation, error) {
-	c, err := s.acquire(ctx, true)
+func partitionRootOf(ctx context.Context, p *pool, v violation) (violation, error) {
+	c, err := p.acquire(ctx, true)
 	if err != nil {
 		return v, err
 	}

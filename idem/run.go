@@ -18,7 +18,8 @@ func (s *Service) start(ctx context.Context, inv *invocation) <-chan *answer {
 	go func() {
 		defer s.work.done()
 		growStack()
-		done <- s.execute(context.WithoutCancel(ctx), inv)
+		ans := s.execute(context.WithoutCancel(ctx), inv)
+		done <- inv.told(s.authorized(ctx, inv, ans))
 	}()
 	return done
 }
@@ -36,7 +37,7 @@ func growStack() {
 // patience is how long a client waits for an answer: the timeout, the wait for
 // the claim, in memory and in the database.
 func (inv *invocation) patience() time.Duration {
-	return inv.op.Policy.Timeout + 2*inv.op.Policy.Wait
+	return inv.op.Policy.Timeout + 2*inv.wait()
 }
 
 // execute claims, runs and records, or replays. It always gives an answer.
@@ -47,14 +48,32 @@ func (s *Service) execute(ctx context.Context, inv *invocation) (ans *answer) {
 		}
 	}()
 	if inv.keyed() {
-		leave, ok := s.flights.enter(ctx, identity{inv.scope, string(inv.digest)}, inv.op.Policy.Wait)
+		leave, ok := s.flights.enter(ctx, inv.flight(), inv.wait())
 		if !ok {
-			return s.refuse(inv, errInFlight())
+			return s.turnedAway(ctx, inv)
 		}
 		defer leave()
 	}
-	inv.deadline = time.Now().Add(inv.op.Policy.Timeout + inv.op.Policy.Wait)
+	inv.deadline = time.Now().Add(inv.op.Policy.Timeout + inv.wait())
 	return s.attempts(ctx, inv)
+}
+
+// lookTime bounds the look-up of a request that is turned away: it is answered
+// at once, also where the pool has no connection left.
+const lookTime = 250 * time.Millisecond
+
+// turnedAway answers a request whose turn did not come. A copy of it runs in this
+// process, or is being replayed: then there is a record.
+func (s *Service) turnedAway(ctx context.Context, inv *invocation) *answer {
+	if inv.forced {
+		return s.refuse(inv, errInFlight())
+	}
+	looking, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	if found, err := s.find(looking, inv); err == nil && found != nil {
+		return s.judge(inv, found)
+	}
+	return s.refuse(inv, errInFlight())
 }
 
 func panicError(p any) error { return fmt.Errorf("panic: %v\n%s", p, debug.Stack()) }
@@ -63,6 +82,7 @@ func panicError(p any) error { return fmt.Errorf("panic: %v\n%s", p, debug.Stack
 func (s *Service) attempts(ctx context.Context, inv *invocation) *answer {
 	var tries tries
 	for {
+		inv.seen.attempt()
 		ans, failed := s.attempt(ctx, inv, &tries)
 		if failed == nil {
 			return s.judge(inv, ans)
@@ -70,6 +90,7 @@ func (s *Service) attempts(ctx context.Context, inv *invocation) *answer {
 		if ans = s.overcome(ctx, inv, failed, &tries); ans != nil {
 			return ans
 		}
+		inv.seen.retry(failed)
 	}
 }
 
@@ -77,7 +98,7 @@ func (s *Service) attempts(ctx context.Context, inv *invocation) *answer {
 func (s *Service) attempt(ctx context.Context, inv *invocation, tries *tries) (*answer, *failure) {
 	acquiring, cancel := context.WithDeadline(ctx, inv.deadline)
 	defer cancel()
-	c, err := s.acquire(acquiring, tries.fresh == 0)
+	c, err := inv.pool.acquire(acquiring, tries.fresh == 0)
 	if err != nil {
 		return nil, &failure{err: err, step: unknownStep}
 	}
@@ -106,6 +127,8 @@ func (s *Service) runStrategy(ctx context.Context, c *conn, inv *invocation) (an
 		return s.runStepped(ctx, c, inv)
 	case !inv.keyed():
 		return s.runUnkeyed(ctx, c, inv)
+	case inv.forced:
+		return s.runForced(ctx, c, inv)
 	case inv.op.Strategy == Verbatim:
 		return s.runVerbatim(ctx, c, inv)
 	}
@@ -118,8 +141,9 @@ func (s *Service) judge(inv *invocation, ans *answer) *answer {
 		return ans
 	}
 	if parts := fingerprintDiff(ans.print, inv.print); len(parts) > 0 {
-		return s.refuse(inv, errKeyReused(parts))
+		return s.refuse(inv, s.protocol.errKeyReused(parts))
 	}
+	s.unseal(inv, ans)
 	if !ans.gone {
 		return ans
 	}
@@ -133,6 +157,9 @@ func (s *Service) judge(inv *invocation, ans *answer) *answer {
 
 // refuse is an error as the answer of this invocation.
 func (s *Service) refuse(inv *invocation, e *Error) *answer {
+	if inv.forced {
+		e.forForced()
+	}
 	if e.cause != nil && e.Status == http.StatusServiceUnavailable {
 		s.logger.Warn("operation unavailable", "operation", inv.op.stored, "request", inv.occurrence(), "error", e.cause)
 	}
@@ -141,14 +168,26 @@ func (s *Service) refuse(inv *invocation, e *Error) *answer {
 
 // fault is the answer to what should not happen, which goes to the log, and to
 // the client without a word of it.
+// Where the policy keeps it, it is recorded: after the rollback, unless the key
+// has a record by then.
 func (s *Service) fault(ctx context.Context, inv *invocation, cause error) *answer {
-	s.logger.ErrorContext(ctx, "operation failed", "operation", inv.op.stored,
-		"request", inv.occurrence(), "error", cause)
-	e := errInternal(cause)
 	keep := inv.op.Policy.ServerError
 	if keep <= 0 || !inv.keyed() {
-		return s.refuse(inv, e)
+		return s.breakdown(ctx, inv, cause)
 	}
+	s.logFault(ctx, inv, cause)
+	e := errInternal(cause)
 	e.permanent = true
 	return s.record(ctx, inv, s.refuse(inv, e), keep)
+}
+
+// breakdown is fault where the next try may well succeed: it is never recorded.
+func (s *Service) breakdown(ctx context.Context, inv *invocation, cause error) *answer {
+	s.logFault(ctx, inv, cause)
+	return s.refuse(inv, errInternal(cause))
+}
+
+func (s *Service) logFault(ctx context.Context, inv *invocation, cause error) {
+	s.logger.ErrorContext(ctx, "operation failed", "operation", inv.op.stored,
+		"request", inv.occurrence(), "error", cause)
 }

@@ -2,6 +2,7 @@ package idem
 
 import (
 	"context"
+	"crypto/cipher"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -40,25 +40,29 @@ type SessionVar struct {
 // An error, or an empty scope, is answered with 401.
 type CallerFunc func(*http.Request) ([]any, error)
 
-// Service runs the operations of one Config over one pool. It is safe for
-// concurrent use.
+// Service runs the operations of one Config over one pool, or one per scope.
+// It is safe for concurrent use.
 type Service struct {
-	pool        *pgxpool.Pool
+	pools       *pools
 	cfg         Config
+	protocol    *protocol
 	caller      CallerFunc
 	callers     *decoder // of Config.Caller
 	operations  map[Name]*operation
 	flights     *flights
 	work        tally // requests in flight
 	logger      *slog.Logger
+	observer    Observer                                 // nil: nobody
+	aead        cipher.AEAD                              // nil: nothing is sealed
+	authorize   func(context.Context, Name, []any) error // Options.AuthorizeReplay
 	problemBase string
+	own         *ownProblems // nil: the profile's
 	sweeper     Sweeper
-	named       bool // prepared statements may have names
-	tracer      pgx.QueryTracer
 }
 
 // New compiles cfg. It fails if something is missing: a pool, a caller
-// function, a query execution mode that can't be used safely.
+// function, a query execution mode that can't be used safely. Pool may be nil
+// where opts.Pool chooses one by scope.
 func New(pool *pgxpool.Pool, cfg Config, caller CallerFunc, opts Options) (*Service, error) {
 	if caller == nil {
 		return nil, errors.New("idem: there is no caller function: keys must belong to someone")
@@ -66,7 +70,7 @@ func New(pool *pgxpool.Pool, cfg Config, caller CallerFunc, opts Options) (*Serv
 	if cfg.Service == "" {
 		return nil, errors.New("idem: Config.Service is empty")
 	}
-	if cfg.Profile != ProfileIETF {
+	if protocols[cfg.Profile] == nil {
 		return nil, fmt.Errorf("idem: unknown profile %q", cfg.Profile)
 	}
 	if cfg.Scope >= len(cfg.Caller) {
@@ -80,20 +84,20 @@ func New(pool *pgxpool.Pool, cfg Config, caller CallerFunc, opts Options) (*Serv
 	return s, s.compile()
 }
 
-// newService checks what every use of a pool needs.
+// newService is what every use of a pool needs.
 func newService(pool *pgxpool.Pool, cfg Config, opts Options) (*Service, error) {
-	if pool == nil {
-		return nil, errors.New("idem: there is no pool")
+	pools, err := newPools(pool, &opts)
+	if err != nil {
+		return nil, err
 	}
-	conn := pool.Config().ConnConfig
-	if conn.DefaultQueryExecMode == pgx.QueryExecModeDescribeExec {
-		return nil, errors.New("idem: QueryExecModeDescribeExec is not safe behind a pooler: " +
-			"a statement can be described on one server connection and run on another; use QueryExecModeExec")
+	own, err := newOwnProblems(opts.Problem, cfg.Operations)
+	if err != nil {
+		return nil, err
 	}
 	s := &Service{
-		pool: pool, cfg: cfg, flights: newFlights(), logger: opts.Logger, problemBase: opts.ProblemBase,
-		sweeper: opts.Sweeper, tracer: conn.Tracer,
-		named: conn.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement,
+		pools: pools, cfg: cfg, protocol: protocols[cfg.Profile], flights: newFlights(), logger: opts.Logger, problemBase: opts.ProblemBase,
+		sweeper: opts.Sweeper, observer: opts.Observer, aead: opts.Seal,
+		own: own, authorize: opts.AuthorizeReplay,
 	}
 	if s.logger == nil {
 		s.logger = slog.Default()
@@ -101,7 +105,6 @@ func newService(pool *pgxpool.Pool, cfg Config, opts Options) (*Service, error) 
 	if s.problemBase == "" {
 		s.problemBase = "urn:idemgen:problem:"
 	}
-	s.sweeper.Pool = pool
 	if s.sweeper.Logger == nil {
 		s.sweeper.Logger = s.logger
 	}
@@ -122,6 +125,9 @@ func (s *Service) compile() error {
 		compiled, err := compileOperation(&s.cfg, op)
 		if err != nil {
 			return fmt.Errorf("idem: operation %s: %w", op.Name, err)
+		}
+		if err := s.checkSeal(op); err != nil {
+			return err
 		}
 		s.operations[op.Name] = compiled
 	}
@@ -166,9 +172,10 @@ func (s *Service) handler(name Name) *handler {
 	return &handler{s: s, op: op}
 }
 
-// Run sweeps until ctx ends and work in flight is done.
+// Run sweeps, every pool of its own accord, until ctx ends and work in flight is
+// done.
 func (s *Service) Run(ctx context.Context) error {
-	err := s.sweeper.Run(ctx)
+	err := s.sweepAll(ctx)
 	if left := s.work.wait(s.longest()); left > 0 {
 		err = errors.Join(err, fmt.Errorf("idem: %d operations still wait for PostgreSQL", left))
 	}
@@ -179,7 +186,7 @@ func (s *Service) Run(ctx context.Context) error {
 func (s *Service) longest() time.Duration {
 	longest := afterTimeout
 	for _, op := range s.cfg.Operations {
-		longest = max(longest, op.Policy.Timeout+2*op.Policy.Wait+afterTimeout)
+		longest = max(longest, op.Policy.Timeout+2*op.Policy.longestWait()+afterTimeout)
 	}
 	return longest
 }

@@ -37,18 +37,16 @@ INSERT INTO accounts VALUES (1, 100), (2, 0);
 CREATE TABLE jobs (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, taken boolean NOT NULL DEFAULT false);
 `
 
-const (
-	paymentRow = `SELECT d.id, d.order_id, d.amount, d.note, d.status`
-	emptyJSON  = `'{"Content-Type": "application/problem+json"}'::jsonb`
-)
+const paymentRow = `SELECT d.id, d.order_id, d.amount, d.note, d.status`
 
 // fusedSQL makes a keyed section. The write reads the gate from idem_gate;
-// empty is the number of the parameter of the @empty problem, 0 if none. The
+// empty is the number of the parameter of the @empty problem, 0 if none; its
+// headers are the next one. The
 // parameters p+1 to p+4 are scope, digest, key and fingerprint.
 func fusedSQL(operation, write, row, headers, refuse string, p, empty int, wait string) string {
-	gate := "SELECT set_config('lock_timeout', '" + wait + "', true) IS NOT NULL AS v"
+	gate := "set_config('lock_timeout', '" + wait + "', true) IS NOT NULL"
 	if wait == "" {
-		gate = fmt.Sprintf("SELECT pg_try_advisory_xact_lock($%d::bigint) AS v", p+5)
+		gate = fmt.Sprintf("pg_try_advisory_xact_lock($%d::bigint)", p+5)
 	}
 	body := "(SELECT row_to_json(o)::text FROM (" + row + ") o)"
 	status, ttl, onEmpty := "201", "interval '24 hours'", ""
@@ -56,7 +54,7 @@ func fusedSQL(operation, write, row, headers, refuse string, p, empty int, wait 
 		status = "CASE WHEN d.hit IS NULL THEN 409 ELSE 201 END"
 		ttl = "CASE WHEN a.hit IS NULL THEN interval '2 hours' ELSE interval '24 hours' END"
 		onEmpty = fmt.Sprintf("WHEN d.hit IS NULL THEN $%d::text ", empty)
-		headers = "CASE WHEN d.hit IS NULL THEN " + emptyJSON + " ELSE " + headers + " END"
+		headers = fmt.Sprintf("CASE WHEN d.hit IS NULL THEN $%d::jsonb ELSE ", empty+1) + headers + " END"
 	}
 	from := "(SELECT true AS hit, x.* FROM idem_done x LIMIT 1) d"
 	if empty > 0 {
@@ -66,16 +64,11 @@ func fusedSQL(operation, write, row, headers, refuse string, p, empty int, wait 
 		"$PRINT", fmt.Sprint("$", p+4), "{gate}", gate, "{write}", write, "{status}", status, "{headers}", headers,
 		"{body}", "CASE "+onEmpty+refuse+" WHEN true THEN "+body+" END", "{from}", from, "{op}", operation, "{ttl}", ttl).Replace(`
 -- statement: keyed
-WITH idem_lim AS MATERIALIZED ({gate}),
-idem_prior AS MATERIALIZED (
+WITH idem_prior AS MATERIALIZED (
   SELECT k.status, k.headers, k.body, k.fingerprint, k.expires_at <= clock_timestamp() AS stale
   FROM idem.keys k WHERE k.scope = $SCOPE AND k.digest = $DIGEST
-), idem_gone AS (
-  DELETE FROM idem.keys k WHERE k.scope = $SCOPE AND k.digest = $DIGEST AND k.expires_at <= clock_timestamp()
-    AND (SELECT v FROM idem_lim) AND EXISTS (SELECT FROM idem_prior p WHERE p.stale) RETURNING 1
 ), idem_gate AS MATERIALIZED (
-  SELECT NOT EXISTS (SELECT FROM idem_prior p WHERE NOT p.stale) AND (SELECT v FROM idem_lim)
-    AND (SELECT count(*) FROM idem_gone) >= 0 AS open
+  SELECT CASE WHEN NOT EXISTS (SELECT FROM idem_prior) THEN {gate} ELSE false END AS open
 ), idem_done AS (
   {write}
 ), idem_answer AS MATERIALIZED (
@@ -88,7 +81,7 @@ idem_prior AS MATERIALIZED (
 )
 SELECT false AS replayed, a.status, a.headers::text, a.body, NULL::bytea AS fingerprint FROM idem_answer a
 UNION ALL
-SELECT true, p.status, p.headers::text, p.body, p.fingerprint FROM idem_prior p WHERE NOT p.stale;
+SELECT CASE WHEN NOT p.stale THEN true END, p.status, p.headers::text, p.body, p.fingerprint FROM idem_prior p;
 `)
 }
 
@@ -110,6 +103,8 @@ const insertPayment = `INSERT INTO payments (tenant_id, order_id, amount, note)
   SELECT $1, $2, $3, $4 WHERE (SELECT open FROM idem_gate) RETURNING *`
 
 var keyArgs = []Arg{{From: ArgScope}, {From: ArgDigest}, {From: ArgKey}, {From: ArgFingerprint}}
+
+var emptyArgs = []Arg{{From: ArgEmpty}, {From: ArgEmptyHeaders}}
 
 func fieldArgs(indexes ...int) []Arg {
 	args := make([]Arg, len(indexes))
@@ -173,7 +168,7 @@ func charge() *Operation {
 		SQL: fusedSQL("shop.Charge", write, "SELECT d.id, d.balance", "NULL::jsonb",
 			"WHEN d.small IS NOT TRUE THEN idem.refuse('small')", 2, 7, patience),
 		Steps: []Step{{
-			Name: "Charge", Args: append(append(fieldArgs(0, 1), keyArgs...), Arg{From: ArgEmpty}),
+			Name: "Charge", Args: append(append(fieldArgs(0, 1), keyArgs...), emptyArgs...),
 			Empty:    Empty{Problem: &Problem{409, "insufficient_funds", "not enough money"}},
 			Requires: []Problem{{409, "too_large", "charge in smaller parts"}}, RequireNames: []string{"small"},
 			Writes: []string{"public.accounts"},
@@ -200,11 +195,11 @@ WITH idem_done AS (
     SELECT id FROM jobs WHERE NOT taken ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING id
 ), idem_answer AS MATERIALIZED (
   SELECT (CASE WHEN d.hit IS NULL THEN 404 ELSE 200 END)::smallint AS status,
-    CASE WHEN d.hit IS NULL THEN ` + emptyJSON + ` END AS headers,
+    CASE WHEN d.hit IS NULL THEN $4::jsonb END AS headers,
     CASE WHEN d.hit IS NULL THEN $3::text ELSE json_build_object('id', d.id)::text END AS body
   FROM (SELECT 1) o LEFT JOIN (SELECT true AS hit, x.* FROM idem_done x LIMIT 1) d ON true
 ), idem_recorded AS (
-  UPDATE idem.keys k SET status = a.status, headers = a.headers, body = a.body
+  UPDATE idem.keys k SET status = a.status, headers = a.headers, body = CASE WHEN octet_length(a.body) <= 1048576 THEN a.body END
   FROM idem_answer a WHERE k.scope = $1 AND k.digest = $2
 )
 SELECT false, a.status, a.headers::text, a.body, NULL::bytea FROM idem_answer a;
@@ -213,7 +208,7 @@ SELECT false, a.status, a.headers::text, a.body, NULL::bytea FROM idem_answer a;
 		Name: "TakeJob", Method: http.MethodPost, Path: "/v1/jobs", Status: 200, Strategy: Verbatim,
 		Key: Key{From: KeyHeader, Required: true}, Policy: shopPolicy(patienceTime), SQL: sql,
 		Steps: []Step{{
-			Name: "TakeJob", Prior: keyArgs[:2], Claim: keyArgs, Args: []Arg{{From: ArgScope}, {From: ArgDigest}, {From: ArgEmpty}},
+			Name: "TakeJob", Prior: keyArgs[:2], Claim: keyArgs, Args: append(keyArgs[:2:2], emptyArgs...),
 			Empty: Empty{Problem: &Problem{404, "no_job", "no job is free"}}, Writes: []string{"public.jobs"},
 		}},
 	}
@@ -261,11 +256,11 @@ func getPayment() *Operation {
 		SQL: `
 -- statement: unkeyed
 SELECT false, (CASE WHEN d.id IS NULL THEN 404 ELSE 200 END)::smallint,
-  CASE WHEN d.id IS NULL THEN ` + emptyJSON + `::text END,
+  CASE WHEN d.id IS NULL THEN $3::jsonb::text END,
   CASE WHEN d.id IS NULL THEN $2::text ELSE (SELECT row_to_json(o)::text FROM (` + paymentRow + `) o) END, NULL::bytea
 FROM (SELECT 1) o LEFT JOIN payments d ON d.id = $1`,
 		Steps: []Step{{
-			Name: "GetPayment", Unkeyed: append(fieldArgs(0), Arg{From: ArgEmpty}),
+			Name: "GetPayment", Unkeyed: append(fieldArgs(0), emptyArgs...),
 			Empty: Empty{Problem: &Problem{404, "not_found", "no such payment"}},
 		}},
 	}

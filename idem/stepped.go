@@ -82,13 +82,15 @@ func (t *transaction) begin(ctx context.Context) (*answer, *failure) {
 	}
 	// A lock that is only tried may not be ours: the key row must not be touched
 	// before that is known, or two that are both refused could stop each other.
-	late := t.inv.keyed() && t.rowFirst() && t.tries()
+	late := t.claims() && t.tries()
 	if !late {
 		script = append(script, t.claim()...)
 	}
 	results, err := t.c.send(ctx, script...)
 	if record >= 0 && len(results) > record && len(results[record].rows) > 0 && (err == nil || isPgError(err)) {
-		return t.s.read(results[record])
+		if ans, failed := t.s.read(results[record]); failed != nil || !t.inv.passes(ans) {
+			return ans, failed
+		}
 	}
 	if err != nil {
 		return nil, &failure{err: err, step: unknownStep, claiming: t.inv.keyed() && isLockTimeout(err)}
@@ -107,7 +109,7 @@ func (t *transaction) begin(ctx context.Context) (*answer, *failure) {
 // claim is what comes between the lock and the steps.
 func (t *transaction) claim() []statement {
 	var script []statement
-	if t.inv.keyed() && t.rowFirst() {
+	if t.claims() {
 		script = append(script, claimKey.with(t.inv.claimParams()...), freeLockWaits.with())
 	}
 	if t.sentinel() {
@@ -120,12 +122,12 @@ func (t *transaction) claim() []statement {
 // server that can't reach it, must not hold the lock for long.
 func (t *transaction) opening() []statement {
 	policy := &t.inv.op.Policy
-	limit := policy.Timeout + policy.Wait
+	limit := policy.Timeout + t.inv.wait()
 	params := [][]byte{[]byte(millis(limit)), []byte(millis(limit + afterTimeout))}
 	if t.inv.keyed() {
 		params = append(params, strconv.AppendInt(nil, t.inv.lock(), 10))
 		if !t.tries() {
-			params = append(params, []byte(millis(policy.Wait)))
+			params = append(params, []byte(millis(t.inv.wait())))
 		}
 	}
 	script := []statement{t.begins().with()}
@@ -136,7 +138,11 @@ func (t *transaction) opening() []statement {
 }
 
 // tries reports whether the lock is only tried.
-func (t *transaction) tries() bool { return t.inv.op.Policy.Wait <= 0 }
+func (t *transaction) tries() bool { return t.inv.wait() <= 0 }
+
+// claims reports whether the key row is inserted before the steps. A forced run
+// finds one, which it must not touch before it succeeds.
+func (t *transaction) claims() bool { return t.inv.keyed() && t.rowFirst() && !t.inv.forced }
 
 // commit is the last round trip, never cancelled: deferred constraints, the
 // sentinel, the record and COMMIT, whose tag is checked.
@@ -161,8 +167,11 @@ func (t *transaction) commit(ctx context.Context, ans *answer) *failure {
 
 func (t *transaction) finish(ans *answer) statement {
 	inv, keep := t.inv, t.inv.op.Policy.Success
-	if t.rowFirst() {
-		return finishClaim.with(append(inv.answerParams(ans, keep), inv.identityParams()...)...)
+	switch {
+	case inv.forced:
+		return replaceRecord.with(t.s.recordParams(inv, ans, keep)...)
+	case t.rowFirst():
+		return finishClaim.with(append(t.s.answerParams(inv, ans, keep), inv.identityParams()...)...)
 	}
-	return finishRecord.with(inv.recordParams(ans, keep)...)
+	return finishRecord.with(t.s.recordParams(inv, ans, keep)...)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -24,6 +25,8 @@ type Sweeper struct {
 	// LockTimeout and StatementTimeout bound one batch; 100 ms and 5 s.
 	LockTimeout, StatementTimeout time.Duration
 	Logger                        *slog.Logger
+	// Observer is told of the sweeps of Run, if it is a SweepObserver.
+	Observer Observer
 }
 
 // Swept is what a sweep did.
@@ -44,6 +47,7 @@ func (s *Sweeper) Run(ctx context.Context) error {
 		return errors.New("idem: the sweeper has no pool")
 	}
 	for {
+		began := time.Now()
 		swept, err := set.Sweep(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -54,6 +58,7 @@ func (s *Sweeper) Run(ctx context.Context) error {
 			set.Logger.InfoContext(ctx, "swept", "keys", swept.Keys, "events", swept.Events,
 				"rounds", swept.Rounds, "overdue", swept.Overdue)
 		}
+		set.tell(ctx, SweepEnd{Swept: swept, Duration: time.Since(began), Failed: err != nil})
 		timer := time.NewTimer(set.Interval*3/4 + rand.N(set.Interval/2+1))
 		select {
 		case <-ctx.Done():
@@ -69,15 +74,10 @@ func (s *Sweeper) Run(ctx context.Context) error {
 func (s *Sweeper) Sweep(ctx context.Context) (Swept, error) {
 	set := s.orDefault()
 	var swept Swept
-	keys := func(q *gen.Queries, batch int32) (int64, error) { return q.SweepKeys(ctx, batch) }
-	keep := pgtype.Interval{Microseconds: set.Events.Microseconds(), Valid: true}
-	events := func(q *gen.Queries, batch int32) (int64, error) {
-		return q.SweepEvents(ctx, gen.SweepEventsParams{Keep: keep, Batch: batch})
-	}
-	if err := set.drain(ctx, &swept.Keys, &swept.Rounds, keys); err != nil {
+	if err := set.drain(ctx, &swept.Keys, &swept.Rounds, sweepKeys); err != nil {
 		return swept, err
 	}
-	if err := set.drain(ctx, &swept.Events, &swept.Rounds, events); err != nil {
+	if err := set.drain(ctx, &swept.Events, &swept.Rounds, sweepEvents(set.Events)); err != nil {
 		return swept, err
 	}
 	seconds, err := queries(set.Pool).OldestOverdue(ctx)
@@ -88,12 +88,31 @@ func (s *Sweeper) Sweep(ctx context.Context) (Swept, error) {
 	return swept, nil
 }
 
-// drain runs batches until one is not full. A batch that took too long is tried
-// again with half as many rows.
-func (s *Sweeper) drain(ctx context.Context, deleted *int64, rounds *int, sweep func(*gen.Queries, int32) (int64, error)) error {
+// batchOf deletes at most batch rows, from the time after on, and says how many
+// they were and how far it came.
+type batchOf func(ctx context.Context, q *gen.Queries, after pgtype.Timestamptz, batch int32) (gen.SweepKeysRow, error)
+
+func sweepKeys(ctx context.Context, q *gen.Queries, after pgtype.Timestamptz, batch int32) (gen.SweepKeysRow, error) {
+	return q.SweepKeys(ctx, gen.SweepKeysParams{After: after, Batch: batch})
+}
+
+func sweepEvents(keep time.Duration) batchOf {
+	age := pgtype.Interval{Microseconds: keep.Microseconds(), Valid: true}
+	return func(ctx context.Context, q *gen.Queries, after pgtype.Timestamptz, batch int32) (gen.SweepKeysRow, error) {
+		row, err := q.SweepEvents(ctx, gen.SweepEventsParams{After: after, Keep: age, Batch: batch})
+		return gen.SweepKeysRow(row), err
+	}
+}
+
+// drain runs batches until one is not full. Each begins where the one before
+// has ended: from the start of the index it would walk over all that is deleted
+// already, and a sweep of n rows would take n² steps beside a long transaction.
+// A batch that took too long is tried again with half as many rows.
+func (s *Sweeper) drain(ctx context.Context, deleted *int64, rounds *int, sweep batchOf) error {
 	batch := s.Batch
+	after := pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
 	for {
-		n, err := s.round(ctx, int32(batch), sweep)
+		row, err := s.round(ctx, after, int32(batch), sweep)
 		*rounds++
 		switch code := sqlState(err); {
 		case (code == "57014" || code == "55P03" || code == "40P01") && batch > minSweepBatch && ctx.Err() == nil:
@@ -102,26 +121,27 @@ func (s *Sweeper) drain(ctx context.Context, deleted *int64, rounds *int, sweep 
 		case err != nil:
 			return fmt.Errorf("idem: sweep: %w", err)
 		}
-		*deleted += n
-		if n < int64(batch) {
+		*deleted += row.Deleted
+		if row.Deleted < int64(batch) {
 			return nil
 		}
+		after = row.Last
 		batch = min(s.Batch, batch*2)
 	}
 }
 
 // round is one transaction, at READ COMMITTED whatever the default is.
-func (s *Sweeper) round(ctx context.Context, batch int32, sweep func(*gen.Queries, int32) (int64, error)) (n int64, err error) {
+func (s *Sweeper) round(ctx context.Context, after pgtype.Timestamptz, batch int32, sweep batchOf) (row gen.SweepKeysRow, err error) {
 	err = pgx.BeginTxFunc(ctx, s.Pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
 		q := queries(tx)
 		limits := gen.LimitSweepParams{LockTimeout: millis(s.LockTimeout), StatementTimeout: millis(s.StatementTimeout)}
 		if err := q.LimitSweep(ctx, limits); err != nil {
 			return err
 		}
-		n, err = sweep(q, batch)
+		row, err = sweep(ctx, q, after, batch)
 		return err
 	})
-	return n, err
+	return row, err
 }
 
 func (s *Sweeper) orDefault() *Sweeper {
@@ -129,6 +149,7 @@ func (s *Sweeper) orDefault() *Sweeper {
 	if set.Batch <= 0 {
 		set.Batch = 1000
 	}
+	set.Batch = min(set.Batch, math.MaxInt32) // the SQL's integer
 	if set.Interval <= 0 {
 		set.Interval = time.Minute
 	}

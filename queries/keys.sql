@@ -39,13 +39,15 @@ WHERE (SELECT count(*) FROM idem_gone) >= 0;
 -- name: ClaimKey :exec
 -- At repeatable read and serializable: the snapshot predates the lock, so the
 -- key row comes before the steps, and a duplicate fails here.
+-- Expired from the start: a handler that commits on its own leaves no claim that
+-- is held for ever.
 WITH idem_gone AS (
   DELETE FROM idem.keys k
   WHERE k.scope = @scope::text AND k.digest = @digest::bytea AND k.expires_at <= clock_timestamp()
   RETURNING 1
 )
 INSERT INTO idem.keys (scope, digest, operation, key, fingerprint, status, expires_at)
-SELECT @scope::text, @digest::bytea, @operation::text, @key::text, @fingerprint::bytea, 0, 'infinity'
+SELECT @scope::text, @digest::bytea, @operation::text, @key::text, @fingerprint::bytea, 0, clock_timestamp()
 WHERE (SELECT count(*) FROM idem_gone) >= 0;
 
 -- name: FinishClaim :execrows
@@ -53,3 +55,20 @@ UPDATE idem.keys
 SET status = @status::smallint, headers = sqlc.narg(headers)::jsonb, body = sqlc.narg(body)::text,
   expires_at = clock_timestamp() + @keep::interval
 WHERE scope = @scope::text AND digest = @digest::bytea AND status = 0;
+
+-- name: RefuseReused :many
+-- Behind the lock of a forced run: ends it where the record is that of another
+-- request. Fingerprints of other versions count as equal.
+SELECT idem.refuse('@reused') AS refused FROM idem.keys k
+WHERE k.scope = @scope::text AND k.digest = @digest::bytea AND k.status <> 0 AND k.expires_at > clock_timestamp()
+  AND octet_length(k.fingerprint) = octet_length(@fingerprint::bytea)
+  AND substr(k.fingerprint, 1, 1) = substr(@fingerprint::bytea, 1, 1) AND k.fingerprint <> @fingerprint::bytea;
+
+-- name: ReplaceRecord :exec
+-- A forced run: the record before it is there until this one takes its place.
+INSERT INTO idem.keys AS k (scope, digest, operation, key, fingerprint, status, headers, body, expires_at)
+VALUES (@scope::text, @digest::bytea, @operation::text, @key::text, @fingerprint::bytea,
+  @status::smallint, sqlc.narg(headers)::jsonb, sqlc.narg(body)::text, clock_timestamp() + @keep::interval)
+ON CONFLICT (scope, digest) DO UPDATE SET
+  fingerprint = excluded.fingerprint, status = excluded.status, headers = excluded.headers, body = excluded.body,
+  attempt = k.attempt + 1, created_at = excluded.created_at, expires_at = excluded.expires_at;

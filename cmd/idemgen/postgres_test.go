@@ -7,8 +7,15 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/idemgen/idemgen/idem/idemtest"
 	"github.com/idemgen/idemgen/idem/idemtest/pgserver"
 )
+
+// expiredKeys are in the database SWEEP_URL of the scripts.
+const expiredKeys = `INSERT INTO idem.keys (scope, digest, operation, key, fingerprint, status, expires_at)
+	SELECT 's', decode(md5(i::text), 'hex'), 'o', 'k' || i, '', 200,
+		clock_timestamp() + CASE WHEN i <= 105 THEN '-1 hour' ELSE '1 hour' END::interval
+	FROM generate_series(1, 110) i`
 
 // TestPostgresScripts generates services and runs their tests on PostgreSQL:
 // the server of IDEMGEN_TEST_DATABASE_URL, or a private one.
@@ -24,6 +31,8 @@ func TestPostgresScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	idemtest.Standalone(t)
+	sweepURL := idemtest.URL(t, expiredKeys)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/postgres",
 		RequireExplicitExec: true,
@@ -33,7 +42,9 @@ func TestPostgresScripts(t *testing.T) {
 			env.Setenv(serverURL, os.Getenv(serverURL))
 			// The server's user may not be able to enter the script's own folder.
 			env.Setenv("TMPDIR", os.TempDir())
+			env.Setenv("SWEEP_URL", sweepURL)
 			return setup(env, root)
 		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code},
 	})
 }

@@ -11,9 +11,19 @@ import (
 // answer makes the expressions of an answer from idem_done, whose first row is
 // called d.
 type answer struct {
-	u     *unit
-	r     renderer
-	empty string // parameter of the @empty problem's body
+	u *unit
+	r renderer
+	// empty and emptyHeaders are the parameters of the @empty problem.
+	empty, emptyHeaders string
+}
+
+// answer makes the answer of the statement whose parameters are ps.
+func (p *planner) answer(u *unit, ps *params) answer {
+	a := answer{u: u, r: p.renderer()}
+	if u.takesEmpty() {
+		a.empty, a.emptyHeaders = ps.runtime(ArgEmpty), ps.runtime(ArgEmptyHeaders)
+	}
+	return a
 }
 
 func (p *planner) renderer() renderer { return renderer{bigintString: p.svc.JSON.BigintString} }
@@ -90,9 +100,6 @@ func (a answer) status() string {
 	return fmt.Sprintf("(CASE %s ELSE %d END)::smallint", strings.Join(whens, " "), success)
 }
 
-// problemHeaders go with a recorded problem.
-const problemHeaders = `'{"Content-Type": "application/problem+json"}'::jsonb`
-
 func (a answer) headers() string {
 	headers := a.u.headersOf(a.r, "d")
 	if headers == "" {
@@ -101,14 +108,13 @@ func (a answer) headers() string {
 	if !a.u.mayBeEmpty() {
 		return headers
 	}
-	whens := "WHEN d.idem_hit IS NULL THEN " + problemHeaders
-	if a.u.step.Empty.Fine {
-		if headers == "NULL::jsonb" {
-			return headers
-		}
-		whens = "WHEN d.idem_hit IS NULL THEN NULL"
+	empty := "NULL"
+	if a.emptyHeaders != "" {
+		empty = a.emptyHeaders + "::jsonb"
+	} else if headers == "NULL::jsonb" {
+		return headers
 	}
-	return "CASE " + whens + " ELSE " + headers + " END"
+	return "CASE WHEN d.idem_hit IS NULL THEN " + empty + " ELSE " + headers + " END"
 }
 
 // body is the response, or why there is none.

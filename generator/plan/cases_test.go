@@ -65,6 +65,10 @@ func goldens(t testing.TB) map[string]*Operation {
 			returns: "id bigint", change: func(s *model.Step) {
 				s.Query.Shape.InsertColumns = []string{"id", "tenant_id", "order_id", "amount", "note", "status", "meta", "created_at"}
 			}})),
+		"sealed":          planned(t, operation(t, "CapturePayment", func(op *model.Operation) { op.Policy.Sealed = true }, capturePayment())),
+		"force_insert":    planned(t, operation(t, "CreatePayment", forced, createPayment())),
+		"force_guard":     planned(t, operation(t, "CapturePayment", forced, capturePayment())),
+		"force_skip":      planned(t, operation(t, "TakeJob", forced, takeJob())),
 		"update_guard":    planned(t, operation(t, "CapturePayment", nil, capturePayment())),
 		"put_customer":    planned(t, operation(t, "PutCustomer", optional, putCustomer())),
 		"delete_exec":     planned(t, operation(t, "DeleteCustomer", optional, deleteCustomer())),

@@ -10,10 +10,7 @@ import (
 func (p *planner) fused(u *unit) Statement {
 	ps := u.userParams()
 	scope, digest, key, print := ps.runtime(ArgScope), ps.runtime(ArgDigest), ps.runtime(ArgKey), ps.runtime(ArgFingerprint)
-	a := answer{u: u, r: p.renderer()}
-	if u.takesEmpty() {
-		a.empty = ps.runtime(ArgEmpty)
-	}
+	a := p.answer(u, ps)
 	user := u.userCTE("idem_done", u.gated()...)
 	ctes := []cte{priorCTE(scope, digest)}
 	if wait := p.op.Policy.Wait; wait > 0 {
@@ -32,7 +29,7 @@ FROM idem_prior p`}
 	return Statement{Name: "keyed", SQL: ps.comment() + sql.text(), Args: ps.args, Results: Results{Answer: true}}
 }
 
-// takesEmpty reports whether the answer needs the @empty problem's body.
+// takesEmpty reports whether the answer needs the @empty problem.
 func (u *unit) takesEmpty() bool { return u.mayBeEmpty() && !u.step.Empty.Fine && !u.undoesEmpty() }
 
 // undoesEmpty reports whether no row must undo the statement: its common table

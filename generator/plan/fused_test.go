@@ -74,7 +74,7 @@ func TestPitfall_2_EmptyIsRecorded(t *testing.T) {
 	in := values{"tenant_id": "t1", "order_id": "o"}
 	first := s.must(op, "k", in)
 	s.equal(first.status+first.body, "409"+problemBody)
-	s.equal(first.headers, `{"Content-Type": "application/problem+json"}`)
+	s.equal(first.headers, problemHeaders)
 	s.equal(s.text("SELECT expires_at - created_at BETWEEN '1 h 59 min' AND '2 h 1 min' FROM idem.keys"), "t")
 	s.exec("INSERT INTO payments (tenant_id, order_id, amount) VALUES ('t1', 'o', 5)")
 	late := s.must(op, "k", in)

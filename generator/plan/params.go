@@ -45,22 +45,24 @@ func (p *params) runtime(arg RuntimeArg) string {
 }
 
 var runtimeTypes = map[RuntimeArg]model.Type{
-	ArgScope:       {Kind: model.KindText, Name: "text"},
-	ArgDigest:      {Kind: model.KindBytea, Name: "bytea"},
-	ArgKey:         {Kind: model.KindText, Name: "text"},
-	ArgFingerprint: {Kind: model.KindBytea, Name: "bytea"},
-	ArgEmpty:       {Kind: model.KindText, Name: "text"},
-	ArgLock:        {Kind: model.KindInt8, Name: "bigint"},
+	ArgScope:        {Kind: model.KindText, Name: "text"},
+	ArgDigest:       {Kind: model.KindBytea, Name: "bytea"},
+	ArgKey:          {Kind: model.KindText, Name: "text"},
+	ArgFingerprint:  {Kind: model.KindBytea, Name: "bytea"},
+	ArgEmpty:        {Kind: model.KindText, Name: "text"},
+	ArgEmptyHeaders: {Kind: model.KindJSON, Name: "jsonb"},
+	ArgLock:         {Kind: model.KindInt8, Name: "bigint"},
 }
 
 // What reviewers read about the runtime's values.
 var runtimeNotes = map[RuntimeArg]string{
-	ArgScope:       "whom the key belongs to",
-	ArgDigest:      "hash of the operation and the key",
-	ArgKey:         "the key",
-	ArgFingerprint: "digest of the declared inputs",
-	ArgEmpty:       "the problem where no row is found",
-	ArgLock:        "number of the advisory lock",
+	ArgScope:        "whom the key belongs to",
+	ArgDigest:       "hash of the operation and the key",
+	ArgKey:          "the key",
+	ArgFingerprint:  "digest of the declared inputs",
+	ArgEmpty:        "the problem where no row is found",
+	ArgEmptyHeaders: "its headers",
+	ArgLock:         "number of the advisory lock",
 }
 
 // comment is one line per parameter.

@@ -34,7 +34,7 @@ type Statement struct {
 	// Name is the section's name. One-statement operations: "keyed" (fused:
 	// all of it; verbatim: the last of the pipeline), "unkeyed" (the same
 	// without claim and record, for GET and for optional keys), verbatim also
-	// "prior" and "claim". Stepped: "step.NAME". Intents: "existing" or
+	// "prior" and "claim", "forced" with force_retry=on. Stepped: "step.NAME". Intents: "existing" or
 	// "existing.STEP". Session: "session".
 	Name    string
 	SQL     string // ends in ";\n"
@@ -83,7 +83,9 @@ const (
 	ArgKey         RuntimeArg = "key"         // text
 	ArgFingerprint RuntimeArg = "fingerprint" // bytea
 	ArgEmpty       RuntimeArg = "empty"       // text: the body of the @empty problem
-	ArgLock        RuntimeArg = "lock"        // bigint: the advisory lock's number (reject)
+	// ArgEmptyHeaders is a jsonb: the headers of the @empty problem.
+	ArgEmptyHeaders RuntimeArg = "empty_headers"
+	ArgLock         RuntimeArg = "lock" // bigint: the advisory lock's number (reject)
 )
 
 // Plan plans every operation of a service. It reports what no strategy can do.

@@ -82,6 +82,9 @@ func (p *planner) single(strategy Strategy, u *unit) []Statement {
 	case Verbatim:
 		out = append(out, p.prior(u), p.claim(u), p.verbatim(u))
 	}
+	if p.op.Policy.ForceRetry && strategy != Direct {
+		out = append(out, p.forced(u))
+	}
 	if p.needsUnkeyed() {
 		out = append(out, p.unkeyed(u))
 	}

@@ -90,7 +90,10 @@ func (s *server) send(st Statement, key string, in values) ([][]string, error) {
 	return rows, nil
 }
 
-const problemBody = `{"title":"it's gone","status":409}`
+const (
+	problemBody    = `{"title":"it's gone","status":409}`
+	problemHeaders = `{"Content-Type": "application/x-own"}`
+)
 
 func argument(a Arg, key string, in values) []byte {
 	digest := sha256.Sum256([]byte(key))
@@ -105,6 +108,8 @@ func argument(a Arg, key string, in values) []byte {
 		return []byte(`\x01`)
 	case ArgEmpty:
 		return []byte(problemBody)
+	case ArgEmptyHeaders:
+		return []byte(problemHeaders)
 	case ArgLock:
 		return fmt.Appendf(nil, "%d", int64(digest[0])<<8|int64(digest[1]))
 	}

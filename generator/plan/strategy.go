@@ -38,6 +38,8 @@ func (p *planner) whyStepped() string {
 		return "a batch command (:" + u.query.Command + ")"
 	case iso != "" && iso != readCommitted:
 		return "isolation " + iso
+	case p.op.Policy.Sealed && p.op.Key.From != keyNone:
+		return "record=sealed: the answer is sealed before it is stored"
 	case u.query.Shape.TargetTraits.Rules:
 		return u.written() + " has rules, which PostgreSQL refuses inside WITH"
 	}

@@ -64,10 +64,7 @@ func (p *planner) unkeyed(u *unit) Statement {
 
 // ungated is the user's statement as it stands, and its answer.
 func (p *planner) ungated(u *unit, ps *params) withQuery {
-	a := answer{u: u, r: p.renderer()}
-	if u.takesEmpty() {
-		a.empty = ps.runtime(ArgEmpty)
-	}
+	a := p.answer(u, ps)
 	sql := u.userCTE("idem_done")
 	sql.ctes = append(sql.ctes, a.cte(false))
 	sql.main = firstAnswer

@@ -20,14 +20,14 @@ type apiView struct {
 
 // packageNames are the identifiers of api.go.
 var packageNames = []string{
-	"Caller", "Options", "Service", "New", "routeShape", "serviceConfig", "defaultText",
+	"Caller", "Options", "Service", "New", "routeShape", "serviceConfig", "defaultText", "callerOf",
 }
 
 // methodNames are the methods of Service, beside which operations get theirs.
-var methodNames = []string{"Mount", "Handler", "Run", "Ready", "inner"}
+var methodNames = []string{"Mount", "Handler", "Run", "Ready", "ExposedHeaders", "inner"}
 
 func newAPIView(svc *model.Service, ops []*plan.Operation, im *imports) (apiView, error) {
-	im.add("context", "fmt", "log/slog", "net/http",
+	im.add("context", "crypto/cipher", "fmt", "log/slog", "net/http",
 		"github.com/go-chi/chi/v5", "github.com/jackc/pgx/v5/pgxpool", idemPath)
 	config, err := serviceConfig(svc, ops)
 	if err != nil {
@@ -68,6 +68,12 @@ func callerView(svc *model.Service, im *imports) structView {
 	return view
 }
 
+var profiles = map[string]string{
+	"ietf":    "idem.ProfileIETF",
+	"stripe":  "idem.ProfileStripe",
+	"gateway": "idem.ProfileGateway",
+}
+
 // serviceConfig writes the idem.Config literal.
 func serviceConfig(svc *model.Service, ops []*plan.Operation) (string, error) {
 	scope, err := scopeIndex(svc)
@@ -82,10 +88,8 @@ func serviceConfig(svc *model.Service, ops []*plan.Operation) (string, error) {
 	for i, op := range ops {
 		operations[i] = descriptorFunc(op.Model) + "()"
 	}
-	profile := ""
-	if svc.Profile == "ietf" {
-		profile = "idem.ProfileIETF"
-	} else if svc.Profile != "" {
+	profile := profiles[svc.Profile]
+	if profile == "" && svc.Profile != "" {
 		return "", fmt.Errorf("unknown profile %q", svc.Profile)
 	}
 	return object("idem.Config",

@@ -42,12 +42,13 @@ func (w argWriter) arg(a plan.Arg) (string, error) {
 }
 
 var runtimeArgs = map[plan.RuntimeArg]string{
-	plan.ArgScope:       "idem.ArgScope",
-	plan.ArgDigest:      "idem.ArgDigest",
-	plan.ArgKey:         "idem.ArgKey",
-	plan.ArgFingerprint: "idem.ArgFingerprint",
-	plan.ArgEmpty:       "idem.ArgEmpty",
-	plan.ArgLock:        "idem.ArgLock",
+	plan.ArgScope:        "idem.ArgScope",
+	plan.ArgDigest:       "idem.ArgDigest",
+	plan.ArgKey:          "idem.ArgKey",
+	plan.ArgFingerprint:  "idem.ArgFingerprint",
+	plan.ArgEmpty:        "idem.ArgEmpty",
+	plan.ArgEmptyHeaders: "idem.ArgEmptyHeaders",
+	plan.ArgLock:         "idem.ArgLock",
 }
 
 // plainSources need no index.

@@ -85,7 +85,7 @@ func deleteCustomer() *plan.Operation {
 		}}
 }
 
-// patchCustomer: has(), nested body members.
+// patchCustomer: has(), nested body members, a forced retry, headers.
 func patchCustomer() *plan.Operation {
 	id := input(model.FromPath, "id", bigint)
 	email := body("contact.email", nullText)
@@ -94,10 +94,12 @@ func patchCustomer() *plan.Operation {
 	step := &model.Step{Query: &model.Query{Command: "one", Columns: []model.Column{column("id", bigint), column("email", nullText)}}}
 	op := operation("PatchCustomer", "patch_customer", "PATCH", "/v1/customers/{id}", 200, headerKey, step, id, email, phone, tenant)
 	op.Policy.Fingerprint = []string{"contact.email"}
-	op.Policy.Wait, op.Policy.RecordBody = 0, false
+	op.Policy.Wait, op.Policy.RecordBody, op.Policy.ForceRetry = 0, false, true
+	op.Headers = []model.Header{{Name: "X-Version", Step: "a"}, {Name: "Location"}, {Name: "X-Version", Step: "b"}}
 	has := plan.Arg{Source: model.Source{Kind: model.SourceHas, Input: email}, Type: boolType}
 	return &plan.Operation{Model: op, Strategy: plan.Fused, RoundTrips: 1, Statements: []plan.Statement{
 		{Name: "keyed", SQL: "SELECT 1;\n", Args: append(append(args(tenant, id), has), append(args(email, phone), runtimeValues(plan.ArgLock)...)...)},
+		{Name: "forced", SQL: "SELECT 2;\n", Args: append(append(args(tenant, id), has), append(args(email, phone), runtimeValues(plan.ArgEmpty, plan.ArgEmptyHeaders)...)...)},
 	}}
 }
 
@@ -155,6 +157,7 @@ func placeOrder() *plan.Operation {
 	touch := &model.Step{Name: "Touch", Query: &model.Query{Command: "exec"}, Empty: model.Empty{Fine: true, Status: 204}}
 	op := operation("PlaceOrder", "place_order", "POST", "/v1/orders", 201, headerKey, &model.Step{Query: &model.Query{}}, address, linesInput, reference, tenant)
 	op.Steps, op.Spec = []*model.Step{insertOrder, insertLine, touch}, true
+	op.Policy.Sealed = true
 	op.Policy.Isolation = "serializable"
 	op.Response = model.Response{Kind: model.ResponseObject, Members: []model.ResponseMember{
 		{Name: "order", Value: model.Response{Kind: model.ResponseStep, Step: "InsertOrder"}},

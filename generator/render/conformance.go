@@ -20,19 +20,20 @@ const (
 	idemtestPath    = idemPath + "/idemtest"
 )
 
-// Conformance renders the test that runs the conformance kit on every operation
-// with a key; no file where there is none. Out and migrations are relative to
+// Conformance renders the test that runs the conformance kit on every operation;
+// no file where none has a key. Out and migrations are relative to
 // the folder of idemgen.yaml.
 func Conformance(out, migrations string, svc *model.Service, ops []*plan.Operation) ([]files.File, error) {
-	view := conformanceView{Package: svc.Package, OneScope: svc.ScopeSource.Kind == model.SourceNone}
-	var items []string
-	for _, op := range ops {
-		if op.Model.Key.From != "" && op.Model.Key.From != "none" {
-			items = append(items, conformanceOperation(op.Model))
-		}
+	view := conformanceView{
+		Package: svc.Package, Profile: svc.Profile, OneScope: svc.ScopeSource.Kind == model.SourceNone,
+		Seals: slices.ContainsFunc(ops, func(op *plan.Operation) bool { return op.Model.Policy.Sealed }),
 	}
-	if len(items) == 0 {
+	if !slices.ContainsFunc(ops, func(op *plan.Operation) bool { return hasKey(op.Model) }) {
 		return nil, nil
+	}
+	items := make([]string, len(ops))
+	for i, op := range ops {
+		items[i] = conformanceOperation(op.Model)
 	}
 	folder, err := filepath.Rel(filepath.FromSlash(out), filepath.FromSlash(migrations))
 	if err != nil {
@@ -44,7 +45,7 @@ func Conformance(out, migrations string, svc *model.Service, ops []*plan.Operati
 	}
 	view.Migrations, view.Caller = filepath.ToSlash(folder), conformanceCaller(svc)
 	im := newImports(svc.ModulePath, packageNames)
-	im.add("context", "log/slog", "net/http", "testing",
+	im.add("context", "log/slog", "net/http", "testing", "time",
 		"github.com/go-chi/chi/v5", "github.com/jackc/pgx/v5/pgxpool", idemPath, idemtestPath)
 	e := &emitter{out: out, svc: svc, templates: set}
 	e.goFile(conformanceFile, "", conformanceFile+".tmpl", view, im, list("idemtest.Operation", items))
@@ -55,9 +56,13 @@ func Conformance(out, migrations string, svc *model.Service, ops []*plan.Operati
 type conformanceView struct {
 	Package    string
 	Migrations string
+	Profile    string
 	OneScope   bool
+	Seals      bool
 	Caller     []string
 }
+
+func hasKey(op *model.Operation) bool { return op.Key.From != "" && op.Key.From != "none" }
 
 // conformanceOperation writes an idemtest.Operation literal.
 func conformanceOperation(op *model.Operation) string {
@@ -67,22 +72,40 @@ func conformanceOperation(op *model.Operation) string {
 		member{"Method", text(op.Method)},
 		member{"Path", text(op.Path)},
 		member{"Body", raw(encoded(example))},
-		member{"Key", conformanceKey(op.Key)},
+		member{"Key", conformanceKey(op)},
 		member{"Inputs", list("idemtest.Input", conformanceInputs(op, example))},
 		member{"Writes", writtenTables(op)},
 		member{"Intent", boolean(slices.ContainsFunc(op.Steps, func(s *model.Step) bool { return s.Intent != nil }))},
-		member{"Rejects", boolean(op.Policy.Wait <= 0)},
-		member{"Tombstone", boolean(!op.Policy.RecordBody)},
-		member{"KeepsErrors", boolean(op.Policy.ServerError > 0)},
+		member{"Returns", boolean(slices.ContainsFunc(op.Steps, func(s *model.Step) bool { return s.Intent != nil && s.OnIntent == "return" }))},
+		member{"Rejects", boolean(hasKey(op) && op.Policy.Wait <= 0)},
+		member{"Tombstone", boolean(hasKey(op) && !op.Policy.RecordBody)},
+		member{"Forces", boolean(hasKey(op) && op.Policy.ForceRetry)},
+		member{"Sealed", boolean(hasKey(op) && op.Policy.Sealed)},
+		member{"Kept", conformanceKept(op)},
+	)
+}
+
+// conformanceKept writes how long records are kept. A client error is kept so
+// long, at least, that a late first attempt finds it.
+func conformanceKept(op *model.Operation) string {
+	if !hasKey(op) {
+		return ""
+	}
+	return object("idemtest.Kept",
+		member{"Success", duration(op.Policy.Success)},
+		member{"ClientError", duration(max(op.Policy.ClientError, 2*op.Policy.Timeout))},
+		member{"ServerError", duration(op.Policy.ServerError)},
 	)
 }
 
 // conformanceKey leaves the usual rule out.
-func conformanceKey(k model.Key) string {
+func conformanceKey(op *model.Operation) string {
 	switch {
-	case k.From != "header":
+	case !hasKey(op):
+		return "idemtest.KeyNone"
+	case op.Key.From != "header":
 		return "idemtest.KeyDerived"
-	case !k.Required:
+	case !op.Key.Required:
 		return "idemtest.KeyOptional"
 	}
 	return ""

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/idemgen/idemgen/generator/files"
 	"github.com/idemgen/idemgen/generator/model"
@@ -105,5 +106,73 @@ func TestConformanceHooks(t *testing.T) {
 	}
 	if !strings.Contains(string(out[0].Content), `idemtest.Migrated(t, "../db/migrations")`) {
 		t.Error("the migrations are not found from the package's folder")
+	}
+}
+
+// What an operation promises beside the rest is told to the kit, or it would not
+// be checked.
+func TestConformanceTellsEachPolicy(t *testing.T) {
+	op := func(change func(*model.Operation)) *model.Operation {
+		o := &model.Operation{Name: "Pay", Method: "POST", Path: "/v1/payments", Key: model.Key{From: "header", Required: true}}
+		o.Policy = model.Policy{Success: time.Hour, ClientError: time.Minute, Wait: time.Second, Timeout: 10 * time.Second, RecordBody: true}
+		change(o)
+		return o
+	}
+	intent := func(on string) []*model.Step {
+		return []*model.Step{{Query: &model.Query{}, Intent: &model.Intent{}, OnIntent: on}}
+	}
+	cases := []struct {
+		name   string
+		change func(*model.Operation)
+		has    string
+	}{
+		{"lifetimes", func(*model.Operation) {}, `Kept: idemtest.Kept{Success: time.Hour, ClientError: time.Minute}`},
+		{"a client error is kept twice the timeout", func(o *model.Operation) { o.Policy.ClientError = 0 }, `ClientError: 20 * time.Second}`},
+		{"server errors", func(o *model.Operation) { o.Policy.ServerError = 5 * time.Minute }, `ServerError: 5 * time.Minute}`},
+		{"sealed", func(o *model.Operation) { o.Policy.Sealed = true }, `Sealed: true`},
+		{"record=none", func(o *model.Operation) { o.Policy.RecordBody = false }, `Tombstone: true`},
+		{"force", func(o *model.Operation) { o.Policy.ForceRetry = true }, `Forces: true`},
+		{"reject", func(o *model.Operation) { o.Policy.Wait = 0 }, `Rejects: true`},
+		{"return", func(o *model.Operation) { o.Steps = intent("return") }, `Returns: true`},
+		{"intent", func(o *model.Operation) { o.Steps = intent("conflict") }, `Intent: true`},
+		{"optional key", func(o *model.Operation) { o.Key.Required = false }, `Key: idemtest.KeyOptional`},
+		{"key of other inputs", func(o *model.Operation) { o.Key.From = "source" }, `Key: idemtest.KeyDerived`},
+		{"no key", func(o *model.Operation) { o.Key.From = "none" }, `Key: idemtest.KeyNone`},
+	}
+	plain := spaces(conformanceOperation(op(func(*model.Operation) {})))
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			got := spaces(conformanceOperation(op(c.change)))
+			if !strings.Contains(got, c.has) {
+				t.Errorf("%s is not in %s", c.has, got)
+			}
+			if c.name != "lifetimes" && strings.Contains(plain, c.has) {
+				t.Errorf("%s is told of every operation", c.has)
+			}
+		})
+	}
+}
+
+// spaces makes one space of many.
+func spaces(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// The test speaks the profile of the service, and seals where it does.
+func TestConformanceTellsTheService(t *testing.T) {
+	svc, ops := emitCases()[0].svc, emitCases()[0].ops[:1]
+	svc.Profile = "gateway"
+	emitted := func() string {
+		out, err := Conformance("api", "db/migrations", svc, ops)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return spaces(string(out[0].Content))
+	}
+	text := emitted()
+	if !strings.Contains(text, `Profile: "gateway"`) || strings.Contains(text, "idemtest.Seal") {
+		t.Errorf("the profile is not told, or the service seals:\n%s", text)
+	}
+	ops[0].Model.Policy.Sealed = true
+	if text := emitted(); !strings.Contains(text, "Seal: idemtest.Seal(t)") {
+		t.Errorf("the service does not seal:\n%s", text)
 	}
 }

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -42,13 +43,24 @@ func descriptor(svc *model.Service, op *plan.Operation, sqlVar string) (string, 
 		member{"Status", number(m.Status)},
 		member{"Strategy", strategy},
 		member{"Key", key},
-		member{"Policy", policy(m.Policy)},
+		member{"Policy", policy(m)},
 		member{"Fields", fields(svc, m)},
 		member{"BodyWhole", boolean(m.BodyWhole)},
 		member{"SQL", sqlVar},
 		member{"Steps", steps},
+		member{"Headers", headerNames(m.Headers)},
 		member{"Answer", answer},
 	), nil
+}
+
+// headerNames are the declared response headers, each once.
+func headerNames(headers []model.Header) string {
+	names := make([]string, len(headers))
+	for i, h := range headers {
+		names[i] = h.Name
+	}
+	slices.Sort(names)
+	return list("string", texts(slices.Compact(names)))
 }
 
 var keyFroms = map[string]string{
@@ -99,7 +111,8 @@ var isolations = map[string]string{
 	"serializable":    "idem.Serializable",
 }
 
-func policy(p model.Policy) string {
+func policy(m *model.Operation) string {
+	p, keyed := m.Policy, m.Key.From != "" && m.Key.From != "none"
 	return object("idem.Policy",
 		member{"Success", duration(p.Success)},
 		member{"ClientError", duration(p.ClientError)},
@@ -110,6 +123,8 @@ func policy(p model.Policy) string {
 		member{"Print", printed(p)},
 		member{"Isolation", isolations[strings.ToLower(p.Isolation)]},
 		member{"Tombstone", boolean(!p.RecordBody)},
+		member{"Sealed", boolean(p.Sealed && keyed)},
+		member{"Force", boolean(p.ForceRetry && keyed)},
 	)
 }
 

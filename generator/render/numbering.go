@@ -15,6 +15,19 @@ type numbers struct {
 	now       string
 }
 
+// NumbersUsedUp is the error of Migrations where the numbers of the folder's
+// width are all taken.
+type NumbersUsedUp struct {
+	Width int   // digits
+	Last  int64 // the last number that is taken
+	Next  string
+}
+
+func (e *NumbersUsedUp) Error() string {
+	return fmt.Sprintf("the migrations' versions have %d digits, and the next one is %s: rename them to more digits, so that goose and sqlc read them in one order",
+		e.Width, e.Next)
+}
+
 const timestampLayout = "20060102150405"
 
 // firstWidth is goose's own for sequential versions.
@@ -36,8 +49,7 @@ func (n *numbers) next() (string, error) {
 	n.last++
 	version := fmt.Sprintf("%0*d", n.numbering.Width, n.last)
 	if len(version) > n.numbering.Width {
-		return "", fmt.Errorf("the migrations' versions have %d digits, and the next one is %s: rename them to more digits, so that goose and sqlc read them in one order",
-			n.numbering.Width, version)
+		return "", &NumbersUsedUp{Width: n.numbering.Width, Last: n.last - 1, Next: version}
 	}
 	return version, nil
 }

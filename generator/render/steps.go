@@ -111,7 +111,7 @@ func (w stepWriter) running(i int, step *model.Step) ([]member, error) {
 func (w stepWriter) single() ([]member, error) {
 	var members []member
 	for _, part := range []struct{ field, section string }{
-		{"Prior", "prior"}, {"Claim", "claim"}, {"Args", "keyed"}, {"Unkeyed", "unkeyed"},
+		{"Prior", "prior"}, {"Claim", "claim"}, {"Args", "keyed"}, {"Unkeyed", "unkeyed"}, {"Forced", "forced"},
 	} {
 		args, err := w.statementArgs(part.section)
 		if err != nil {

@@ -8,22 +8,24 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// answer is what came back.
+// answer is what came back, read by a profile's rules.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
+	by     *protocol
 }
 
-func serve(h http.Handler, r *http.Request) answer {
+func (by *protocol) serve(h http.Handler, r *http.Request) answer {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	result := w.Result()
 	_ = result.Body.Close() // of a recorder: nothing to close
-	return answer{result.StatusCode, result.Header, w.Body.Bytes()}
+	return answer{result.StatusCode, result.Header, w.Body.Bytes(), by}
 }
 
 // String is an answer as messages show it.
@@ -35,13 +37,19 @@ func (a answer) String() string {
 	return fmt.Sprintf("%d %s", a.status, bytes.TrimSpace(body))
 }
 
-func (a answer) success() bool { return a.status >= 200 && a.status < 400 }
+func (a answer) success() bool { return a.status >= 200 && a.status < 400 && !a.inFlight() }
 
 // definite: what happened is known, and repeating does not help.
-func (a answer) definite() bool { return a.status >= 400 && a.status < 500 && a.code() != "in-flight" }
+func (a answer) definite() bool { return a.status >= 400 && a.status < 500 && !a.inFlight() }
 
-// code is what a problem (RFC 9457) is called.
+func (a answer) inFlight() bool { return a.code() == codeInFlight }
+
+// code is what a problem (RFC 9457) is called. Profile gateway has no such
+// words: a refusal is its status there.
 func (a answer) code() string {
+	if a.by.running != "" && a.marker() == a.by.running {
+		return codeInFlight
+	}
 	var problem struct{ Code, Type string }
 	if json.Unmarshal(a.body, &problem) != nil {
 		return ""
@@ -52,15 +60,27 @@ func (a answer) code() string {
 	return problem.Code
 }
 
-// replayed is what the answer says of itself: "true", "false" or "".
-func (a answer) replayed() string { return a.header.Get(replayedHeader) }
+// marker is what the answer says was made of the key.
+func (a answer) marker() string { return a.header.Get(a.by.marker) }
 
-// is says how an answer differs from a problem.
-func (a answer) is(status int, code string) error {
-	if a.status == status && a.code() == code {
+// replayed: the answer says that it is a recorded one.
+func (a answer) replayed() bool { return a.marker() == a.by.replay }
+
+// is says how an answer differs from a refusal.
+func (a answer) is(code string) error {
+	status, want := a.by.statusOf(code), code
+	switch {
+	case code == codeInFlight && a.by.running != "":
+		if len(a.body) > 0 {
+			return fmt.Errorf("want no body while the request is in flight, got %s", a)
+		}
+	case !a.by.problems:
+		want = strconv.Itoa(status)
+	}
+	if a.status == status && a.code() == want {
 		return nil
 	}
-	return fmt.Errorf("want %d %s, got %s", status, code, a)
+	return fmt.Errorf("want %d %s, got %s", status, want, a)
 }
 
 // unreplayable are headers that are no part of a recorded answer: of one
@@ -68,7 +88,7 @@ func (a answer) is(status int, code string) error {
 var unreplayable = []string{
 	"Set-Cookie", "Authorization", "Www-Authenticate", "Date", "Connection", "Keep-Alive", "Proxy-Authenticate",
 	"Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
-	replayedHeader, "Content-Length",
+	"Idempotent-Replayed", "X-Idempotency-Status", "Content-Length",
 }
 
 // same says how an answer differs from the first one.
@@ -97,11 +117,13 @@ func (a answer) replays(op *Operation, first answer) error {
 	if err := a.repeats(op, first); err != nil || op.Tombstone {
 		return err
 	}
-	if err := a.same(first); err != nil {
-		return err
-	}
-	if a.replayed() != "true" {
-		return fmt.Errorf("%s is %q in a replay, want true", replayedHeader, a.replayed())
+	return errors.Join(a.same(first), a.marked(a.by.replay))
+}
+
+// marked says whether an answer tells what was made of the key.
+func (a answer) marked(want string) error {
+	if got := a.marker(); got != want {
+		return fmt.Errorf("header %s is %q, want %q", a.by.marker, got, want)
 	}
 	return nil
 }
@@ -110,9 +132,9 @@ func (a answer) replays(op *Operation, first answer) error {
 // replay is has checks of its own; so each fault is told once.
 func (a answer) repeats(op *Operation, first answer) error {
 	switch {
-	case op.Tombstone:
-		return a.is(http.StatusConflict, "response-not-stored")
-	case a.status != first.status:
+	case op.Tombstone && first.success():
+		return a.is(codeNotStored)
+	case a.status != first.status || a.inFlight():
 		return fmt.Errorf("got %s, but the first answer was %s", a, first)
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,52 +12,81 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// careful is a handler that keeps every promise with SQL of its own, and one
-// flag for each way in which handlers break them.
+// careful is a handler that keeps every promise with SQL of its own, in any
+// profile, and one flag for each way in which handlers break them.
 type careful struct {
 	pool, side *pgxpool.Pool
 
-	claimOutside     bool // the claim is committed before the business
-	recordOutside    bool // the record is a transaction of its own, after the business
-	recordFirst      bool // the record is committed before the business
-	globalScope      bool
-	noFingerprint    bool
-	rawFingerprint   bool // the bytes of the body
-	keepsErrors      bool // a 500 is recorded
-	requestContext   bool // the work ends with the client
-	recordsRequestly bool // only the record does
-	noWait           bool // a copy of a running request is refused
-	noLock           bool // copies of a running request run
-	otherBytes       bool // a replay is encoded again
-	unmarked         bool // a replay does not say so
-	storesCookies    bool
-	immortal         bool // expired records are replayed
-	extends          bool // a replay is kept for longer
-	anyKey           bool // keys are not checked
-	keyless          bool // requests without a key run
-	noRetry          bool // 40001 is a 500
-	lostIsError      bool // a lost connection is a 500
-	lostRunsAgain    bool // after a lost commit the business is done again
-	twoConnections   bool // a second one is taken while one is held
-	trustsCommit     bool // the answer does not wait for the commit
+	profile   string
+	intent    bool // one payment per tenant and reference
+	returns   bool // the intent's row is the answer
+	tombstone bool // answers are not kept
+	sealed    bool // they are kept unreadable
+	keyFree   bool // the operation has no key
+	forces    bool // X-Force-Retry runs it again
+
+	broken
 }
 
-const carefulTables = `CREATE TABLE payments (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, tenant text NOT NULL, reference text NOT NULL, amount bigint NOT NULL)`
-
-func carefulOperation() Operation {
-	return Operation{
-		Name: "Pay", Method: "POST", Path: "/v1/payments", Body: `{"amount": 5, "reference": "r"}`,
-		Inputs: []Input{
-			{Name: "body.amount", Type: Number, Other: "6"},
-			{Name: "body.reference", Other: `"other"`, Fresh: true},
-		},
-		Writes: []string{"public.payments"},
-	}
+// broken are the ways to break a promise.
+type broken struct {
+	claimOutside      bool // the claim is committed before the business
+	recordOutside     bool // the record is a transaction of its own, after the business
+	recordFirst       bool // the record is committed before the business
+	globalScope       bool
+	noFingerprint     bool
+	amountUnprinted   bool // one field is left out of the fingerprint
+	rawFingerprint    bool // the bytes of the body
+	keepsErrors       bool // a 500 is recorded, whatever the profile says
+	forgetsErrors     bool // a 500 is not recorded, whatever the profile says
+	requestContext    bool // the work ends with the client
+	recordsRequestly  bool // only the record does
+	noWait            bool // a copy of a running request is refused
+	waits             bool // a copy of a running request waits, whatever the profile says
+	noLock            bool // copies of a running request run
+	otherBytes        bool // a replay is encoded again
+	unmarked          bool // a replay does not say so
+	firstUnmarked     bool // a first answer does not say so
+	storesCookies     bool
+	immortal          bool // expired records are replayed
+	extends           bool // a replay is kept for longer
+	clientClock       bool // expiry by this process's clock
+	shortLived        bool // a success is kept for an hour
+	anyKey            bool // keys are not checked
+	keyless           bool // requests without a key run
+	keyNeeded         bool // requests without a key are refused, whatever the profile says
+	shortKeys         bool // keys are cut to 64 characters
+	bareKeys          bool // the quoted form is another key
+	echoesAny         bool // a malformed key is echoed
+	noEcho            bool // no key is echoed
+	noRetry           bool // 40001 is a 500
+	lostIsError       bool // a lost connection is a 500
+	lostRunsAgain     bool // after a lost commit the business is done again
+	twoConnections    bool // a second one is taken while one is held
+	trustsCommit      bool // the answer does not wait for the commit
+	telling           bool // a mismatch shows the values
+	flightIs500       bool // a request in flight is an error
+	flightHasBody     bool
+	reusedIs          int  // status of a mismatch
+	forgetsRefusals   bool // client errors are not recorded
+	keepsRefusals     bool // client errors are kept as long as a success
+	keepsWrites       bool // a client error keeps what was written before it
+	intentIs500       bool
+	intentRunsAgain   bool
+	recordsUnkeyed    bool // requests without a key are recorded under one of their content
+	leavesSetting     bool // a setting of the session is left behind
+	leavesLock        bool // a lock of the session is left behind
+	keepsBody         bool // a tombstone or a sealed record has the body
+	forgetsLocation   bool // a tombstone has no Location
+	marksUnprotected  bool // an answer without a key is marked
+	runsAfterRefusals bool // a request that was refused runs again
+	forcesAlways      bool // X-Force-Retry runs it again, whatever the policy says
+	ignoresForce      bool
+	forcesFirst       bool // the old record is gone before a forced run has ended
+	forcesBeside      bool // a forced run leaves the old record
 }
 
 type payment struct {
@@ -66,122 +94,210 @@ type payment struct {
 	Reference string `json:"reference"`
 }
 
+// limit is the most that may be paid.
+const limit = 1000
+
 // work is one request as careful sees it.
 type work struct {
 	*careful
+	by                 *protocol
 	request            context.Context
 	scope, key, tenant string
 	print              []byte
 	payment            payment
+	forced             bool
 }
 
 func (c careful) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	key, ok := c.keyOf(r)
-	switch {
-	case len(r.Header.Values(keyHeader)) == 0 && !c.keyless:
-		problem(w, http.StatusBadRequest, "key-missing")
-		return
-	case !ok && !c.keyless:
-		problem(w, http.StatusBadRequest, "key-invalid")
+	job := &work{careful: &c, by: protocols[c.profile], request: r.Context(), tenant: r.Header.Get(CallerHeader)}
+	if code := job.takeKey(r); code != "" {
+		if lines := r.Header.Values(job.by.keyHeader); c.echoesAny && len(lines) > 0 {
+			w.Header().Set(job.by.keyHeader, lines[0])
+		}
+		job.write(w, job.refusal(outcome{code: code}))
 		return
 	}
 	body, err := io.ReadAll(r.Body)
-	job := &work{careful: &c, request: r.Context(), key: key, tenant: r.Header.Get(CallerHeader)}
 	if err == nil {
 		err = json.Unmarshal(body, &job.payment)
 	}
 	if err != nil {
-		problem(w, http.StatusBadRequest, "body-malformed")
+		job.write(w, job.refusal(outcome{code: "body-malformed"}))
 		return
 	}
 	job.scope = job.tenant
 	if c.globalScope {
 		job.scope = "everybody"
 	}
-	canonical, _ := json.Marshal(job.payment)
-	if c.rawFingerprint {
-		canonical = body
-	}
-	if c.noFingerprint {
-		canonical = nil
-	}
-	sum := sha256.Sum256(canonical)
-	job.print = sum[:]
+	job.print = c.fingerprint(job.payment, body)
+	job.forced = r.Header.Get(forceHeader) == "true" && (c.forces || c.forcesAlways) && !c.ignoresForce
 	job.answer(w)
 }
 
-// keyOf is the decoded key.
-func (c careful) keyOf(r *http.Request) (string, bool) {
-	lines := r.Header.Values(keyHeader)
-	if len(lines) == 0 {
-		return newKey(), false
+func (c careful) fingerprint(of payment, raw []byte) []byte {
+	if c.amountUnprinted {
+		of.Amount = 0
 	}
-	key := lines[0]
-	if quoted, ok := strings.CutPrefix(key, `"`); ok {
-		value, rest, closed := strings.Cut(quoted, `"`)
-		if closed && (rest == "" || rest[0] == ';') {
-			key = value
+	canonical, _ := json.Marshal(of)
+	switch {
+	case c.rawFingerprint:
+		canonical = raw
+	case c.noFingerprint:
+		canonical = nil
+	}
+	sum := sha256.Sum256(canonical)
+	return sum[:]
+}
+
+// takeKey reads the key, or says why that can't be done.
+func (job *work) takeKey(r *http.Request) (refused string) {
+	lines := r.Header.Values(job.by.keyHeader)
+	needed := job.profile == "ietf" && !job.keyless || job.keyNeeded
+	switch {
+	case job.keyFree && !job.recordsUnkeyed:
+	case len(lines) == 0 && needed:
+		return codeMissing
+	case len(lines) == 0 && job.recordsUnkeyed:
+		job.key = "of the content"
+	case len(lines) == 0:
+	default:
+		key, ok := job.parse(lines)
+		if !ok && !job.keyless {
+			return codeInvalid
 		}
+		job.key = key
 	}
-	if c.anyKey {
+	return ""
+}
+
+// parse gives the decoded key.
+func (job *work) parse(lines []string) (string, bool) {
+	if job.anyKey {
 		return strconv.QuoteToASCII(strings.Join(lines, " ")), true
 	}
-	bad := strings.ContainsFunc(key, func(c rune) bool { return c < 0x21 || c > 0x7e || strings.ContainsRune(`,"\`, c) })
-	return key, len(lines) == 1 && len(key) > 0 && len(key) <= 255 && !bad
-}
-
-func problem(w http.ResponseWriter, status int, code string) {
-	w.Header().Set("Content-Type", "application/problem+json")
-	if status == http.StatusServiceUnavailable || code == "in-flight" {
-		w.Header().Set("Retry-After", "1")
+	key, quoted := lines[0], false
+	if job.by.quotes && !job.bareKeys {
+		key, quoted = unquoted(key)
 	}
-	w.WriteHeader(status)
-	fmt.Fprintf(w, `{"status": %d, "code": %q}`, status, code)
+	if job.shortKeys {
+		key = key[:min(len(key), 64)]
+	}
+	allowed := func(c rune) bool { return c > 0x20 && c < 0x7f && (quoted || !strings.ContainsRune(`,"\`, c)) }
+	shortest := 1
+	if !job.by.quotes {
+		shortest = 3
+		allowed = func(c rune) bool {
+			return c == '.' || c == '_' || c == '-' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+		}
+	}
+	bad := strings.ContainsFunc(key, func(c rune) bool { return !allowed(c) })
+	return key, len(lines) == 1 && len(key) >= shortest && len(key) <= job.by.longest && !bad
 }
 
-// outcome is a problem in place of an answer.
+// unquoted reads a structured-field string; what is none stays as it is.
+func unquoted(line string) (key string, quoted bool) {
+	text, ok := strings.CutPrefix(line, `"`)
+	if !ok {
+		return line, false
+	}
+	var out strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"' && (i+1 == len(text) || text[i+1] == ';'):
+			return out.String(), true
+		case c == '"':
+			return line, false
+		case c == '\\' && i+1 < len(text) && (text[i+1] == '"' || text[i+1] == '\\'):
+			i++
+			out.WriteByte(text[i])
+		case c == '\\':
+			return line, false
+		default:
+			out.WriteByte(c)
+		}
+	}
+	return line, false
+}
+
+// outcome is a refusal in place of an answer.
 type outcome struct {
-	status int
 	code   string
+	detail string
 }
 
 func (o outcome) Error() string { return o.code }
 
-// record is a row of idem.keys.
+// record is a row of idem.keys, or an answer that has none.
 type record struct {
 	status   int
 	headers  map[string]string
 	body     string
 	print    []byte
 	replayed bool
+	running  bool
 }
 
-func (job *work) answer(w http.ResponseWriter) {
-	ctx := context.WithoutCancel(job.request)
-	if job.requestContext {
-		ctx = job.request
-	}
-	got, err := job.retried(ctx)
-	var refused outcome
-	switch {
-	case errors.As(err, &refused):
-		problem(w, refused.status, refused.code)
-		return
-	case err != nil:
-		if job.keepsErrors {
-			_ = job.store(ctx, job.pool, record{status: 500, body: "{}"})
+// refusal is an answer of the profile.
+func (job *work) refusal(o outcome) record {
+	got := record{status: job.by.statusOf(o.code), headers: map[string]string{}}
+	switch o.code {
+	case codeReused:
+		if job.reusedIs > 0 {
+			got.status = job.reusedIs
 		}
-		problem(w, http.StatusInternalServerError, "internal")
-		return
+	case codeInFlight:
+		got.running = true
+		got.headers["Retry-After"] = "1"
+		if job.flightIs500 {
+			got.status, got.running = http.StatusInternalServerError, false
+		}
+		if job.by.running != "" && !job.flightHasBody {
+			return got
+		}
+	case "unavailable":
+		got.status = http.StatusServiceUnavailable
+		got.headers["Retry-After"] = "1"
+	case "body-malformed":
+		got.status = http.StatusBadRequest
+	case "over-limit":
+		got.status = http.StatusPaymentRequired
+	case "internal":
+		got.status = http.StatusInternalServerError
 	}
+	got.body = job.problem(got.status, o)
+	return got
+}
+
+func (job *work) problem(status int, o outcome) string {
+	if !job.by.problems {
+		return fmt.Sprintf(`{"code": "%d", "message": "%s %s"}`, status, o.code, o.detail)
+	}
+	return fmt.Sprintf(`{"status": %d, "code": %q, "detail": %q}`, status, o.code, o.detail)
+}
+
+// write sends an answer.
+func (job *work) write(w http.ResponseWriter, got record) {
 	for name, value := range got.headers {
 		w.Header().Set(name, value)
 	}
 	if !got.replayed {
 		w.Header().Set("Set-Cookie", "session="+job.tenant)
 	}
-	if !job.unmarked {
-		w.Header().Set(replayedHeader, fmt.Sprint(got.replayed))
+	if job.key != "" && !job.noEcho {
+		w.Header().Set(job.by.keyHeader, job.by.echoOf(job.key))
+	}
+	marker := job.by.ran
+	switch {
+	case got.running && job.by.running != "":
+		marker = job.by.running
+	case got.replayed:
+		marker = job.by.replay
+	}
+	if got.replayed && job.unmarked || !got.replayed && job.firstUnmarked || job.key == "" && !job.marksUnprotected {
+		marker = ""
+	}
+	if marker != "" {
+		w.Header().Set(job.by.marker, marker)
 	}
 	w.WriteHeader(got.status)
 	if got.replayed && job.otherBytes {
@@ -190,193 +306,68 @@ func (job *work) answer(w http.ResponseWriter) {
 	_, _ = io.WriteString(w, got.body)
 }
 
-// retried runs attempts until one says what happened.
-func (job *work) retried(ctx context.Context) (record, error) {
-	for range 5 {
-		got, err := job.attempt(ctx)
-		var refused outcome
-		var pgError *pgconn.PgError
-		switch {
-		case err == nil || errors.As(err, &refused) || ctx.Err() != nil:
-			return got, err
-		case errors.As(err, &pgError):
-			if pgError.Code != "40001" || job.noRetry {
-				return got, err
-			}
-		case job.lostIsError:
-			return got, err
-		case job.lostRunsAgain:
-			job.key = newKey()
-		}
-	}
-	return record{}, outcome{http.StatusServiceUnavailable, "unavailable"}
-}
-
-type executor interface {
-	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
-}
-
-func (job *work) attempt(ctx context.Context) (got record, err error) {
-	committing := false
-	err = pgx.BeginFunc(ctx, job.pool, func(tx pgx.Tx) error {
-		if err := job.lock(ctx, tx); err != nil {
-			return err
-		}
-		found := false
-		if got, found, err = job.find(ctx, tx); err != nil || found {
-			return err
-		}
-		if err := job.before(ctx); err != nil {
-			return err
-		}
-		if job.twoConnections {
-			defer func() { _, _ = job.pool.Exec(ctx, "SELECT 1") }()
-		}
-		if got, err = job.pay(ctx, tx); err != nil || job.recordFirst || job.recordOutside || job.recordsRequestly {
-			return err
-		}
-		err = job.store(ctx, tx, got)
-		committing = err == nil
-		return err
-	})
-	if err != nil && job.trustsCommit && committing {
-		return got, nil
-	}
-	if err == nil && !got.replayed && (job.recordOutside || job.recordsRequestly) {
-		if job.recordsRequestly {
-			ctx = job.request
-		}
-		err = job.store(ctx, job.pool, got)
-	}
-	return got, err
-}
-
-func (job *work) lock(ctx context.Context, tx pgx.Tx) error {
-	if job.noLock {
-		return nil
-	}
-	var locked bool
-	sql := "SELECT pg_advisory_xact_lock(hashtext($1)) IS NOT NULL"
-	if job.noWait {
-		sql = "SELECT pg_try_advisory_xact_lock(hashtext($1))"
-	}
-	err := tx.QueryRow(ctx, sql, job.scope+"/"+job.key).Scan(&locked)
-	if err == nil && !locked {
-		return outcome{http.StatusConflict, "in-flight"}
-	}
-	return err
-}
-
-// before is what some do ahead of the business.
-func (job *work) before(ctx context.Context) error {
-	switch {
-	case job.claimOutside:
-		return job.store(ctx, job.side, record{})
-	case job.recordFirst:
-		return job.store(ctx, job.side, record{status: 201, body: `{"id": 1}`})
-	}
-	return nil
-}
-
-func (job *work) find(ctx context.Context, tx pgx.Tx) (got record, found bool, err error) {
-	sql := "SELECT status, headers, body, fingerprint FROM idem.keys WHERE scope = $1 AND digest = $2"
-	if !job.immortal {
-		sql += " AND expires_at > clock_timestamp()"
-	}
-	err = tx.QueryRow(ctx, sql, job.scope, job.digest()).Scan(&got.status, &got.headers, &got.body, &got.print)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return got, false, nil
-	case err != nil:
-		return got, false, err
-	case got.status == 0:
-		return got, true, outcome{http.StatusConflict, "in-flight"}
-	case string(got.print) != string(job.print):
-		return got, true, outcome{http.StatusUnprocessableEntity, "key-reused"}
-	}
-	if job.extends {
-		_, err = tx.Exec(ctx, "UPDATE idem.keys SET expires_at = clock_timestamp() + interval '2 days' WHERE scope = $1 AND digest = $2", job.scope, job.digest())
-	}
-	got.replayed = true
-	return got, true, err
-}
-
-func (job *work) digest() []byte {
-	sum := sha256.Sum256([]byte(job.key))
-	return sum[:16]
-}
-
-func (job *work) pay(ctx context.Context, tx pgx.Tx) (record, error) {
-	var id int64
-	err := tx.QueryRow(ctx, "INSERT INTO payments (tenant, reference, amount) VALUES ($1, $2, $3) RETURNING id",
-		job.tenant, job.payment.Reference, job.payment.Amount).Scan(&id)
-	got := record{status: 201, body: fmt.Sprintf(`{"id": %d}`, id), headers: map[string]string{
-		"Content-Type": "application/json", "Location": fmt.Sprint("/v1/payments/", id),
-	}}
-	if job.storesCookies {
-		got.headers["Set-Cookie"] = "session=" + job.tenant
-	}
-	return got, err
-}
-
-func (job *work) store(ctx context.Context, db executor, got record) error {
-	_, err := db.Exec(ctx, `INSERT INTO idem.keys (scope, digest, operation, key, fingerprint, status, headers, body, expires_at)
-VALUES ($1, $2, 'Pay', $3, $4, $5, $6, $7, clock_timestamp() + interval '1 day')
-ON CONFLICT (scope, digest) DO UPDATE SET status = excluded.status, headers = excluded.headers, body = excluded.body,
-  fingerprint = excluded.fingerprint, expires_at = excluded.expires_at`,
-		job.scope, job.digest(), job.key, job.print, got.status, got.headers, got.body)
-	return err
-}
-
-// findings are what the checks say about a kit with one operation, by check.
-// What passes is not there.
-func findings(t *testing.T, kit Kit) map[string]error {
-	t.Helper()
-	r := newRig(t, &kit)
-	found := map[string]error{}
-	p := &probe{rig: r, t: t, op: &kit.Operations[0]}
-	if err := p.example(); err != nil {
-		return map[string]error{"example": err}
-	}
-	for _, c := range checks {
-		if err := p.check(t, c); err != nil {
-			found[c.name] = err
-		}
-	}
-	if err := r.sweep(); err != nil {
-		found[sweepCheck] = err
-	}
-	return found
-}
-
-// carefulSweep is how expired keys should go.
-const carefulSweep = `WITH victim AS MATERIALIZED (
-  SELECT scope, digest FROM idem.keys WHERE expires_at <= clock_timestamp() ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)
-DELETE FROM idem.keys k USING victim v WHERE k.scope = v.scope AND k.digest = v.digest`
-
-// sweepWith repeats a statement until it deletes nothing.
-func sweepWith(sql string) func(context.Context, *pgxpool.Pool, int) error {
-	return func(ctx context.Context, pool *pgxpool.Pool, batch int) error {
-		for {
-			tag, err := pool.Exec(ctx, sql, batch)
-			if err != nil || tag.RowsAffected() == 0 {
-				return err
-			}
-		}
-	}
-}
-
+// carefulKit is the kit for a careful handler.
 func carefulKit(t *testing.T, c careful, sweep string) Kit {
-	url := URL(t, carefulTables)
+	if c.profile == "" {
+		c.profile = "ietf"
+	}
+	tables := []string{carefulTables}
+	if c.intent {
+		tables = append(tables, "CREATE UNIQUE INDEX payments_reference ON payments (tenant, reference)")
+	}
+	url := URL(t, tables...)
 	side := Open(t, url, nil)
 	return Kit{
-		URL: url,
+		URL:     url,
+		Profile: c.profile,
 		Handler: func(_ testing.TB, pool *pgxpool.Pool) http.Handler {
 			c.pool, c.side = pool, side
 			return c
 		},
-		Operations: []Operation{carefulOperation()},
-		Sweep:      sweepWith(sweep),
-		Patience:   5 * time.Second,
+		Operations: []Operation{c.operation()},
+		Fixtures: func(_ testing.TB, f *Fixture) {
+			if f.Refused {
+				f.Set("body.amount", limit+1)
+			}
+		},
+		Sweep:    sweepWith(sweep),
+		Patience: 5 * time.Second,
 	}
+}
+
+const carefulTables = `CREATE TABLE payments (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, tenant text NOT NULL, reference text NOT NULL, amount bigint NOT NULL)`
+
+// lifetimes are those of the profiles.
+var lifetimes = map[string]Kept{
+	"ietf":    {Success: 24 * time.Hour, ClientError: 2 * time.Hour},
+	"stripe":  {Success: 24 * time.Hour, ClientError: 24 * time.Hour, ServerError: 24 * time.Hour},
+	"gateway": {Success: 24 * time.Hour, ClientError: 2 * time.Hour, ServerError: 5 * time.Minute},
+}
+
+// operation is what careful is said to be, broken or not.
+func (c careful) operation() Operation {
+	op := Operation{
+		Name: "Pay", Method: "POST", Path: "/v1/payments", Body: `{"amount": 5, "reference": "r"}`,
+		Inputs: []Input{
+			{Name: "body.amount", Type: Number, Other: "6"},
+			{Name: "body.reference", Other: `"other"`, Fresh: true},
+		},
+		Writes:    []string{"public.payments"},
+		Intent:    c.intent,
+		Returns:   c.returns,
+		Tombstone: c.tombstone,
+		Sealed:    c.sealed,
+		Forces:    c.forces,
+		Kept:      lifetimes[c.profile],
+	}
+	if c.profile != "ietf" {
+		op.Key, op.Rejects = KeyOptional, true
+	}
+	if c.keyFree {
+		op.Key = KeyNone
+	}
+	for i := range op.Inputs {
+		op.Inputs[i].Unprinted = c.profile == "gateway"
+	}
+	return op
 }

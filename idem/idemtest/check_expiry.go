@@ -28,19 +28,24 @@ func expiry(p *probe) error {
 	if !after.Equal(before) {
 		return fmt.Errorf("a replay has moved the expiry from %s to %s", before, after)
 	}
-	_, err = p.pool.Exec(context.Background(), "UPDATE idem.keys SET expires_at = clock_timestamp() - interval '1 second'")
-	if err != nil {
+	if err := p.expire(); err != nil {
 		return err
 	}
 	return t.ranAgain(t.run())
 }
 
+// expire makes all records old.
+func (r *rig) expire() error {
+	_, err := r.pool.Exec(context.Background(), "UPDATE idem.keys SET expires_at = clock_timestamp() - interval '1 second'")
+	return err
+}
+
 // ranAgain judges the answer to a request whose record had expired.
 func (t *trial) ranAgain(got answer) error {
-	if got.replayed() == "true" && !t.op.Intent {
+	if got.replayed() && !t.op.Intent {
 		return fmt.Errorf("an expired record is replayed: %s", got)
 	}
-	if got.status >= 500 || got.code() == "key-reused" || got.code() == "in-flight" || got.code() == "response-not-stored" {
+	if got.status >= 500 || got.code() == codeReused || got.inFlight() || got.code() == codeNotStored {
 		return fmt.Errorf("a request with an expired record is answered with %s", got)
 	}
 	if !got.success() || t.op.Intent {
@@ -54,8 +59,9 @@ func (t *trial) ranAgain(got answer) error {
 	return err
 }
 
+// lastExpiry is when the newest record expires.
 func (r *rig) lastExpiry() (at time.Time, err error) {
-	err = r.pool.QueryRow(context.Background(), "SELECT max(expires_at) FROM idem.keys WHERE expires_at < 'infinity'").Scan(&at)
+	err = r.pool.QueryRow(context.Background(), "SELECT expires_at FROM idem.keys WHERE expires_at < 'infinity' ORDER BY created_at DESC LIMIT 1").Scan(&at)
 	if err != nil {
 		return at, errors.Join(errors.New("no record of the first request is in idem.keys"), err)
 	}

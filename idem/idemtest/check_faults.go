@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 )
 
 // failingStatement: an error in the operation's own SQL leaves neither an
@@ -28,9 +29,6 @@ func (p *probe) failing(fault string) error {
 	if len(p.op.Writes) == 0 && fault != "record" {
 		return skip("there is no table to fail: set Writes")
 	}
-	if p.op.KeepsErrors {
-		return skip("server errors are recorded")
-	}
 	t, err := p.trial()
 	if err != nil {
 		return err
@@ -42,11 +40,44 @@ func (p *probe) failing(fault string) error {
 	if got.status != http.StatusInternalServerError && got.status != http.StatusServiceUnavailable {
 		return fmt.Errorf("the database failed, but the answer is %s", got)
 	}
+	if p.op.Kept.ServerError > 0 && fault != "record" {
+		return t.recordedFault(got)
+	}
 	if err := t.untouched(); err != nil {
 		return err
 	}
 	if _, err := t.first(); err != nil {
 		return fmt.Errorf("the retry: %w", err)
+	}
+	return nil
+}
+
+// recordedFault judges an answer of status 500 that is to be kept: without an
+// effect, it is replayed until it expires.
+func (t *trial) recordedFault(got answer) error {
+	if got.status != http.StatusInternalServerError {
+		return fmt.Errorf("the database failed, but the answer is %s", got)
+	}
+	again := t.run()
+	if err := errors.Join(again.same(got), again.marked(t.by.replay), t.happened(0)); err != nil {
+		return fmt.Errorf("the retry of a recorded error: %w", err)
+	}
+	at, err := t.p.lastExpiry()
+	if err != nil {
+		return err
+	}
+	now, err := t.p.now()
+	if keep := t.op.Kept.ServerError; err == nil && (at.After(now.Add(keep)) || at.Before(now.Add(keep-t.p.kit.Patience))) {
+		err = fmt.Errorf("a server error expires after %s, want %s", at.Sub(now).Round(time.Second), keep)
+	}
+	if err == nil {
+		err = t.p.expire()
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := t.first(); err != nil {
+		return fmt.Errorf("after the record of an error has expired: %w", err)
 	}
 	return nil
 }
@@ -111,10 +142,17 @@ func (t *trial) settled(got answer) error {
 		if got.header.Get("Retry-After") == "" {
 			return errors.New("503 without Retry-After")
 		}
+	case t.op.Rejects && got.inFlight():
+		// The server may not have noticed yet that the first connection is lost.
+		if err := got.toldToWait(); err != nil {
+			return err
+		}
+	case t.op.Tombstone && got.is(codeNotStored) == nil:
+		// It was done before the connection was lost, and its answer was not kept.
 	case !got.success():
 		return fmt.Errorf("a passing fault is answered with %s", got)
 	}
-	again := t.run()
+	again := t.runAfter()
 	if got.success() {
 		if err := again.repeats(t.op, got); err != nil {
 			return fmt.Errorf("the retry: %w", err)

@@ -10,76 +10,120 @@ import (
 // missingKey: without a key nothing runs, where one is required.
 func missingKey(p *probe) error {
 	if p.op.Key != KeyRequired {
-		return skip("no key has to be sent")
+		return moot("no key has to be sent")
 	}
 	t, err := p.trial()
 	if err != nil {
 		return err
 	}
-	if err := t.send(p.handlers[0], "").is(http.StatusBadRequest, "key-missing"); err != nil {
+	if err := t.send(p.handlers[0], "").is(codeMissing); err != nil {
 		return err
 	}
 	return t.untouched()
 }
 
-// malformed are header lines that hold no key; semantics.md section 3.
-var malformed = [][]string{
-	{""}, {" "}, {`""`}, {strings.Repeat("k", 256)}, {"a b"}, {"a\x01b"}, {"a\x7f"}, {"a\x00"}, {"ключ"}, {"\xff\xfe"},
-	{"a,b"}, {`a"b`}, {`a\b`}, {`"abc`}, {`abc"`}, {`"a"b`}, {`"a\c"`}, {"one", "two"}, {"same", "same"},
-}
-
 // malformedKeys: a key that can't be read is refused, and not echoed.
 func malformedKeys(p *probe) error {
 	if p.op.Key == KeyDerived {
-		return skip("the key is made from other inputs")
+		return moot("the key is made of other inputs")
 	}
 	t, err := p.trial()
 	if err != nil {
 		return err
 	}
 	var failed []error
-	for _, lines := range malformed {
+	if guessable := strings.Repeat("k", 21); p.kit.OneScope {
+		if err := t.send(p.handlers[0], guessable).is(codeInvalid); err != nil {
+			failed = append(failed, fmt.Errorf("key %q, which could be guessed: %w", guessable, err))
+		}
+	}
+	for _, lines := range p.by.malformed {
 		got := t.sendLines(lines)
-		if err := got.is(http.StatusBadRequest, "key-invalid"); err != nil {
+		if err := got.is(codeInvalid); err != nil {
 			failed = append(failed, fmt.Errorf("key %q: %w", lines, err))
-		} else if echo := got.header.Get(keyHeader); echo != "" {
+		} else if echo := got.header.Get(p.by.keyHeader); echo != "" {
 			failed = append(failed, fmt.Errorf("key %q is echoed: %q", lines, echo))
 		}
 	}
 	if failed != nil {
 		return errors.Join(failed...)
 	}
-	if err := t.untouched(); err != nil {
-		return err
-	}
-	return readableKeys(p)
+	return t.untouched()
 }
 
 // sendLines sends header lines as they are, an empty one too.
 func (t *trial) sendLines(lines []string) answer {
 	of := *t.subject
 	of.as = func(r *http.Request) {
-		r.Header[keyHeader] = lines
+		r.Header[t.by.keyHeader] = lines
 		t.as(r)
 	}
 	return of.send(t.p.handlers[0], "")
 }
 
-// readableKeys: the longest key, and the same key bare, quoted and with a parameter.
-func readableKeys(p *probe) error {
+// spellingsOfKey: the longest key; the same key bare, quoted and with a parameter.
+func spellingsOfKey(p *probe) error {
+	if p.op.Key == KeyDerived {
+		return moot("the key is made of other inputs")
+	}
 	t, err := p.trial()
 	if err != nil {
 		return err
 	}
-	t.key += strings.Repeat("~", 255-len(t.key))
+	t.key += strings.Repeat(".", p.by.longest-len(t.key))
 	first, err := t.first()
 	if err != nil {
-		return fmt.Errorf("a key of 255 characters: %w", err)
+		return fmt.Errorf("a key of %d characters: %w", p.by.longest, err)
 	}
-	for _, line := range []string{`"` + t.key + `"`, `"` + t.key + `"; try=2`} {
+	lines := []string{t.key}
+	if p.by.quotes {
+		lines = append(lines, `"`+t.key+`"`, `"`+t.key+`"; try=2`)
+	}
+	for _, line := range lines {
 		if err := t.send(p.handlers[0], line).repeats(p.op, first); err != nil {
 			return fmt.Errorf("the same key as %q: %w", line, err)
 		}
 	}
-	return t.happened(1)
+	return errors.Join(t.happened(1), p.longKeys(t.key))
+}
+
+// longKeys: a key that differs from a long one in its last character is another.
+func (p *probe) longKeys(used string) error {
+	t, err := p.trial()
+	if err != nil {
+		return err
+	}
+	t.key = used[:len(used)-1] + "_"
+	if _, err := t.first(); err != nil {
+		return fmt.Errorf("a key that differs from a used one in its last character: %w", err)
+	}
+	return nil
+}
+
+// echoOfKey: every answer to a valid key tells it, so that logs of both sides
+// can be matched.
+func echoOfKey(p *probe) error {
+	if p.op.Key == KeyDerived {
+		return moot("the key is made of other inputs")
+	}
+	t, err := p.trial()
+	if err != nil {
+		return err
+	}
+	line := t.key
+	if p.by.quotes {
+		t.key += `-a,b-"c"-\d`
+		line = p.by.echoOf(t.key) // these characters stand in the quoted form only
+	}
+	first := t.send(p.handlers[0], line)
+	if !first.success() {
+		return fmt.Errorf("key %s is answered with %s", line, first)
+	}
+	var failed []error
+	for what, got := range map[string]answer{"the first answer": first, "a replay": t.send(p.handlers[1], line)} {
+		if echo := got.header.Get(p.by.keyHeader); echo != p.by.echoOf(t.key) {
+			failed = append(failed, fmt.Errorf("%s to key %s has %s: %q", what, line, p.by.keyHeader, echo))
+		}
+	}
+	return errors.Join(append(failed, t.happened(1))...)
 }

@@ -9,7 +9,7 @@ import (
 // execution of its own.
 func scopeIsolation(p *probe) error {
 	if p.kit.OneScope {
-		return skip("all callers have one scope")
+		return moot("all callers have one scope")
 	}
 	t, err := p.trial()
 	if err != nil {
@@ -35,9 +35,9 @@ func scopeIsolation(p *probe) error {
 // slotPoisoning: who uses a key first in another scope has no influence.
 func slotPoisoning(p *probe) error {
 	if p.kit.OneScope {
-		return skip("all callers have one scope")
+		return moot("all callers have one scope")
 	}
-	stranger, err := p.subject("b")
+	stranger, err := p.subject("b", false)
 	if err != nil {
 		return err
 	}
@@ -65,9 +65,9 @@ func slotPoisoning(p *probe) error {
 // independent says whether an answer owes something to another caller's key.
 func independent(got answer) error {
 	switch {
-	case got.replayed() == "true":
+	case got.replayed():
 		return fmt.Errorf("it is a replay of another caller's answer: %s", got)
-	case got.code() == "key-reused" || got.code() == "in-flight" || got.status >= 500:
+	case got.code() == codeReused || got.inFlight() || got.status >= 500:
 		return fmt.Errorf("it is answered with %s", got)
 	}
 	return nil

@@ -108,7 +108,7 @@ CREATE TRIGGER idemtest_swept AFTER DELETE ON idem.keys REFERENCING OLD TABLE AS
 
 // nestedLoops is a pool whose server knows no other join.
 func (r *rig) nestedLoops(ctx context.Context) (*pgxpool.Pool, error) {
-	config := r.pools[0].Config()
+	config := r.pool.Config()
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		for _, off := range []string{"hashjoin", "mergejoin", "material", "hashagg", "sort"} {
 			if _, err := conn.PgConn().Exec(ctx, "SET enable_"+off+" = off").ReadAll(); err != nil {

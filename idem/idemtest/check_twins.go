@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -43,11 +43,28 @@ func concurrentDuplicates(p *probe) error {
 	return errors.Join(t.twins(got), t.happened(1))
 }
 
+// awaitRefused returns when a copy has an answer while the first one is held:
+// where copies are not to wait, one must.
+func (p *probe) awaitRefused(answers chan answer) error {
+	for deadline := time.Now().Add(p.kit.Patience); len(answers) == 0; {
+		if time.Now().After(deadline) {
+			return errors.New("no copy of a running request is answered at once")
+		}
+		if _, err := p.records(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // linger lets the copies come as far as they can while the first one is held:
 // until one has an answer, or the database was asked a number of times.
 func (p *probe) linger(answers chan answer) error {
 	if err := p.awaitBlocked(); err != nil {
 		return err
+	}
+	if p.op.Rejects {
+		return p.awaitRefused(answers)
 	}
 	for range 50 {
 		if len(answers) > 0 {
@@ -95,7 +112,7 @@ const endClients = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity " +
 func (t *trial) twins(got []answer) error {
 	var first *answer
 	for i := range got {
-		if got[i].success() && got[i].replayed() != "true" {
+		if got[i].success() && !got[i].replayed() {
 			if first != nil {
 				return fmt.Errorf("two copies say that they have run: %s, %s", *first, got[i])
 			}
@@ -109,9 +126,9 @@ func (t *trial) twins(got []answer) error {
 		if &got[i] == first {
 			continue
 		}
-		if t.op.Rejects && got[i].is(http.StatusConflict, "in-flight") == nil {
-			if got[i].header.Get("Retry-After") == "" {
-				return errors.New("409 in-flight without Retry-After")
+		if t.op.Rejects && got[i].inFlight() {
+			if err := got[i].toldToWait(); err != nil {
+				return err
 			}
 			continue
 		}
@@ -122,17 +139,37 @@ func (t *trial) twins(got []answer) error {
 	return t.run().repeats(t.op, *first)
 }
 
+// toldToWait says whether an answer of a request in flight is as it should be.
+func (a answer) toldToWait() error {
+	if err := a.is(codeInFlight); err != nil {
+		return err
+	}
+	if a.status >= 400 && a.header.Get("Retry-After") == "" {
+		return fmt.Errorf("%d in-flight without Retry-After", a.status)
+	}
+	return nil
+}
+
 // disconnect: a client that goes away loses nothing: the work goes on, and its
 // retry gets the answer.
 func disconnect(p *probe) error {
 	if len(p.op.Writes) == 0 {
 		return skip("there is no table to hold a request with: set Writes")
 	}
+	return p.leaving(p.op.Writes[0])
+}
+
+// disconnectBeforeRecord: the same when the client goes away after the business
+// write, while the answer is recorded.
+func disconnectBeforeRecord(p *probe) error { return p.leaving("idem.keys") }
+
+// leaving lets the client go away while its request waits for a table.
+func (p *probe) leaving(table string) error {
 	t, err := p.trial()
 	if err != nil {
 		return err
 	}
-	release, err := p.hold(p.op.Writes[0])
+	release, err := p.hold(table)
 	if err != nil {
 		return err
 	}
@@ -144,19 +181,50 @@ func disconnect(p *probe) error {
 	}()
 	err = p.awaitBlocked()
 	cancel()
+	err = errors.Join(err, p.lingerBlocked())
 	release()
 	<-done
 	if err := errors.Join(err, p.quiesce()); err != nil {
 		return err
 	}
-	again := t.run()
-	switch {
-	case p.op.Tombstone:
-		err = again.replays(p.op, answer{})
-	case !again.success():
-		err = fmt.Errorf("the retry is answered with %s", again)
-	case again.replayed() != "true":
-		err = fmt.Errorf("the retry ran again: the work had ended with the client's connection, or was not recorded: %s", again)
+	return errors.Join(t.wentOn(t.runAfter()), t.happened(1))
+}
+
+// runAfter is run when the service may not have noticed yet that its work is
+// done: where copies are not to wait, they are told so for a moment longer.
+func (t *trial) runAfter() answer {
+	deadline := time.Now().Add(t.p.kit.Patience)
+	for {
+		got := t.run()
+		if !t.op.Rejects || !got.inFlight() || time.Now().After(deadline) {
+			return got
+		}
+		runtime.Gosched()
 	}
-	return errors.Join(err, t.happened(1))
+}
+
+// lingerBlocked lets work that ends with its client end: until nobody waits for
+// a lock any more, or the database was asked a number of times.
+func (p *probe) lingerBlocked() error {
+	for range 100 {
+		var blocked bool
+		row := p.pool.QueryRow(context.Background(), fmt.Sprintf(clients, "> 0")+"wait_event_type = 'Lock'")
+		if err := row.Scan(&blocked); err != nil || !blocked {
+			return err
+		}
+	}
+	return nil
+}
+
+// wentOn judges the retry of a client that had gone away.
+func (t *trial) wentOn(again answer) error {
+	switch {
+	case t.op.Tombstone:
+		return again.is(codeNotStored)
+	case !again.success():
+		return fmt.Errorf("the retry is answered with %s", again)
+	case !again.replayed():
+		return fmt.Errorf("the retry ran again: the work had ended with the client's connection, or was not recorded: %s", again)
+	}
+	return nil
 }

@@ -16,7 +16,11 @@ type Fixture struct {
 	Operation string
 	Caller    string // "a" or "b"
 	N         int64  // a number that no other request of this run has
-	Pool      *pgxpool.Pool
+	// Refused: the request is to be one that the operation answers with a
+	// declared client error. Where nothing is set to that end, the kit looks
+	// whether the same request under another key is refused.
+	Refused bool
+	Pool    *pgxpool.Pool
 
 	t testing.TB
 	s *subject
@@ -38,9 +42,9 @@ func (f *Fixture) Set(input string, value any) {
 func (f *Fixture) Send(method, path, body string) map[string]any {
 	f.t.Helper()
 	r := newRequest(f.t.Context(), method, path, []byte(body))
-	r.Header.Set(keyHeader, newKey())
+	r.Header.Set(f.p.by.keyHeader, newKey())
 	f.p.as(r, f.Caller)
-	got := serve(f.p.handlers[0], r)
+	got := f.p.by.serve(f.p.handlers[0], r)
 	if got.status/100 != 2 {
 		f.t.Fatalf("idemtest: fixture of %s: %s %s: %s", f.Operation, method, path, got)
 	}

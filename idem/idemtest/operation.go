@@ -2,11 +2,12 @@ package idemtest
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Operation is one operation with a key, as Conformance sends it.
+// Operation is one operation, as Conformance sends it.
 type Operation struct {
 	Name   string
 	Method string
@@ -23,13 +24,23 @@ type Operation struct {
 	// Intent: a business intent outlives the key, so that an expired request
 	// meets it.
 	Intent bool
+	// Returns: what the intent protects is the answer, in place of a 409.
+	Returns bool
 	// Rejects: a duplicate of a running request is 409 at once.
 	Rejects bool
 	// Tombstone: the answer is not kept; a duplicate is 409 response-not-stored.
 	Tombstone bool
-	// KeepsErrors: answers of status 500 are recorded.
-	KeepsErrors bool
+	// Forces: X-Force-Retry runs the operation again.
+	Forces bool
+	// Sealed: the answer is kept, but not in a form that can be read.
+	Sealed bool
+	// Kept is how long records are kept.
+	Kept Kept
 }
+
+// Kept is how long an operation's records are kept. 0 for a success or a client
+// error: not known, and not checked. 0 for a server error: it is not recorded.
+type Kept struct{ Success, ClientError, ServerError time.Duration }
 
 // KeyRule says where an operation's key comes from.
 type KeyRule int
@@ -39,6 +50,7 @@ const (
 	KeyRequired KeyRule = iota // the header, without which a request is refused
 	KeyOptional                // the header; without one a request runs unprotected
 	KeyDerived                 // other inputs; the header has no meaning
+	KeyNone                    // none: nothing is recorded
 )
 
 // Input is one declared input of an operation. Its name has its origin in

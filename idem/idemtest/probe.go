@@ -16,13 +16,14 @@ type probe struct {
 	t  testing.TB
 	op *Operation
 	// each is the number of effects of one request.
-	each int64
+	each  int64
+	notes *notes
 }
 
 // check runs one check for a test.
-func (p *probe) check(t testing.TB, c check) error {
+func (p *probe) check(t testing.TB, c check, n *notes) error {
 	of := *p
-	of.t = t
+	of.t, of.notes = t, n
 	if err := of.quiesce(); err != nil {
 		return err
 	}
@@ -31,10 +32,13 @@ func (p *probe) check(t testing.TB, c check) error {
 
 // example sends the example: what it changes is what one effect is.
 func (p *probe) example() error {
+	if p.op.Key == KeyNone {
+		return nil // it may refuse: what counts is that nothing is kept
+	}
 	if len(p.op.Writes) == 0 && p.op.Count == nil {
 		return skip("it is not known what it writes: set Writes or Count")
 	}
-	s, err := p.subject("a")
+	s, err := p.subject("a", false)
 	if err != nil {
 		return err
 	}
@@ -68,9 +72,10 @@ func (p *probe) settable() string {
 	return strings.Join(names, ", ")
 }
 
-// subject is a request of a caller that was not sent before.
-func (p *probe) subject(caller string) (*subject, error) {
-	s, err := newSubject(p.op, p.caller(caller))
+// subject is a request of a caller that was not sent before. Refused: fixtures
+// may make it one that gets a declared client error.
+func (p *probe) subject(caller string, refused bool) (*subject, error) {
+	s, err := newSubject(p.op, p.by, p.caller(caller))
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +88,7 @@ func (p *probe) subject(caller string) (*subject, error) {
 		}
 	}
 	if p.kit.Fixtures != nil {
-		p.kit.Fixtures(p.t, &Fixture{Operation: p.op.Name, Caller: caller, N: n, Pool: p.pool, t: p.t, s: s, p: p})
+		p.kit.Fixtures(p.t, &Fixture{Operation: p.op.Name, Caller: caller, N: n, Refused: refused, Pool: p.pool, t: p.t, s: s, p: p})
 	}
 	return s, nil
 }
@@ -138,11 +143,15 @@ type trial struct {
 }
 
 func (p *probe) trial() (*trial, error) {
-	s, err := p.subject("a")
+	s, err := p.subject("a", false)
 	if err != nil {
 		return nil, err
 	}
-	t := &trial{subject: s, p: p, key: newKey()}
+	return p.trialOf(s)
+}
+
+func (p *probe) trialOf(s *subject) (t *trial, err error) {
+	t = &trial{subject: s, p: p, key: newKey()}
 	if t.effects, err = p.effects(); err != nil {
 		return nil, err
 	}
@@ -159,7 +168,7 @@ func (t *trial) first() (answer, error) {
 	if !got.success() {
 		return got, fmt.Errorf("the first request is answered with %s", got)
 	}
-	if got.replayed() == "true" {
+	if got.replayed() {
 		return got, fmt.Errorf("the first request is answered as a replay: %s", got)
 	}
 	return got, t.happened(1)

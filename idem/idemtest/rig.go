@@ -18,11 +18,16 @@ import (
 // rig is a service under test: two instances of it, and a pool to watch from.
 type rig struct {
 	kit      *Kit
+	by       *protocol
 	pool     *pgxpool.Pool    // the kit's own
 	pools    [2]*pgxpool.Pool // of the instances
 	handlers [2]http.Handler
-	cut      *Cutter // of the first instance
-	subjects atomic.Int64
+	// offClock is of a process whose clock differs from the database's; nil for
+	// the reason noOffClock.
+	offClock   http.Handler
+	noOffClock string
+	cut        *Cutter // of the first instance
+	subjects   atomic.Int64
 	// deferred: tables without a trigger that fails at the commit, by the reason.
 	deferred map[string]error
 }
@@ -35,23 +40,38 @@ func newRig(t testing.TB, kit *Kit) *rig {
 	if kit.Patience == 0 {
 		kit.Patience = 20 * time.Second
 	}
-	r := &rig{kit: kit, cut: &Cutter{}, pool: Open(t, kit.URL, nil), deferred: map[string]error{}}
+	by, err := protocolOf(kit.Profile)
+	if err != nil {
+		t.Fatalf("idemtest: %v", err)
+	}
+	r := &rig{kit: kit, by: by, cut: &Cutter{}, pool: Open(t, kit.URL, nil), deferred: map[string]error{}}
 	if err := r.instrument(); err != nil {
 		t.Fatalf("idemtest: %v", err)
 	}
 	for i := range r.handlers {
-		r.pools[i] = Open(t, kit.URL, func(config *pgxpool.Config) {
-			config.MaxConns = 8
+		r.pools[i] = r.open(t, func(config *pgxpool.Config) {
 			if i == 0 {
 				r.cut.Watch(config)
-			}
-			if kit.Connect != nil {
-				kit.Connect(config)
 			}
 		})
 		r.handlers[i] = kit.Handler(t, r.pools[i])
 	}
+	if r.offClock, err = r.skewedHandler(t); err != nil {
+		r.noOffClock = "the service's sessions can't be given another clock: " + err.Error()
+	}
 	return r
+}
+
+// open makes a pool of the service.
+func (r *rig) open(t testing.TB, change func(*pgxpool.Config)) *pgxpool.Pool {
+	t.Helper()
+	return Open(t, r.kit.URL, func(config *pgxpool.Config) {
+		config.MaxConns = 8
+		change(config)
+		if r.kit.Connect != nil {
+			r.kit.Connect(config)
+		}
+	})
 }
 
 // The tables of the kit. A fault is for all writes of the tables that are

@@ -15,17 +15,13 @@ import (
 	"strings"
 )
 
-const (
-	keyHeader      = "Idempotency-Key"
-	replayedHeader = "Idempotent-Replayed"
-)
-
 // newKey is a key that nobody has used.
 func newKey() string { return "idemtest-" + rand.Text() }
 
 // subject is a request that can be sent again and again.
 type subject struct {
 	op     *Operation
+	by     *protocol
 	as     func(*http.Request)
 	path   map[string]string
 	query  url.Values
@@ -34,8 +30,8 @@ type subject struct {
 	spell  func(any) []byte
 }
 
-func newSubject(op *Operation, as func(*http.Request)) (*subject, error) {
-	s := &subject{op: op, as: as, path: map[string]string{}, query: url.Values{}, header: http.Header{}, spell: marshal}
+func newSubject(op *Operation, by *protocol, as func(*http.Request)) (*subject, error) {
+	s := &subject{op: op, by: by, as: as, path: map[string]string{}, query: url.Values{}, header: http.Header{}, spell: marshal}
 	if op.Body != "" {
 		body, err := decode(op.Body)
 		if err != nil {
@@ -153,6 +149,10 @@ func (s *subject) send(h http.Handler, key string) answer {
 
 // sendWith is send with a context that may end.
 func (s *subject) sendWith(ctx context.Context, h http.Handler, key string) answer {
+	return s.by.serve(h, s.request(ctx, key))
+}
+
+func (s *subject) request(ctx context.Context, key string) *http.Request {
 	var body []byte
 	if s.body != nil {
 		body = s.spell(s.body)
@@ -160,10 +160,10 @@ func (s *subject) sendWith(ctx context.Context, h http.Handler, key string) answ
 	r := newRequest(ctx, s.op.Method, s.target(), body)
 	maps.Copy(r.Header, s.header)
 	if s.op.Key != KeyDerived && key != "" {
-		r.Header.Set(keyHeader, key)
+		r.Header.Set(s.by.keyHeader, key)
 	}
 	s.as(r)
-	return serve(h, r)
+	return r
 }
 
 // target is the pattern with its parameters filled in, and the query.

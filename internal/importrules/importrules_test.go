@@ -22,9 +22,13 @@ type pkg struct {
 	Deps       []string
 }
 
-func list(t *testing.T) map[string]*pkg {
+func list(t *testing.T) map[string]*pkg { return listIn(t, ".", module+"/...") }
+
+// listIn lists packages and what they depend on, as seen from the module of dir.
+func listIn(t *testing.T, dir, packages string) map[string]*pkg {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-e", "-deps", "-json=ImportPath,Standard,Imports,Deps", module+"/...")
+	cmd := exec.Command("go", "list", "-e", "-deps", "-json=ImportPath,Standard,Imports,Deps", packages)
+	cmd.Dir = dir
 	cmd.Env = append(cmd.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -88,13 +92,14 @@ func TestWhoMayImportWhom(t *testing.T) {
 	}{
 		{"the generator", own("generator"), own("generator", "internal", "cmd")},
 		{"the command line", own("internal/cli"), own("cmd")},
-		{"the runtime", own("idem"), own("idem")},
+		{"the runtime", own("idem"), own("idem", "internal/cli")},
 		{"the PostgreSQL grammar", []string{"github.com/sqlc-dev/oliphant"}, own("generator/schema", "generator/sqltext")},
 		{"YAML", []string{"go.yaml.in"}, own("generator")},
 		{"cobra", []string{"github.com/spf13"}, own("internal/cli")},
 		{"the disk", []string{"os"}, own("generator/files", "generator/sqlcrun", "cmd", "idem/idemtest")},
 		{"processes", []string{"os/exec"}, own("generator/sqlcrun", "idem/idemtest")},
 		{"test support", own("idem/idemtest"), own("idem/idemtest")},
+		{"metrics and traces", []string{"github.com/prometheus", "go.opentelemetry.io"}, nil},
 		{"embedded PostgreSQL", []string{"github.com/fergusstrange"}, own("idem/idemtest")},
 	}
 	for _, rule := range rules {
@@ -130,6 +135,31 @@ func TestModelAndDiagImportOnlyTheStandardLibrary(t *testing.T) {
 				continue
 			}
 			t.Errorf("%s may not import %s", path, imported)
+		}
+	}
+}
+
+// Each adapter adds one library to what the runtime needs, and is a module of its
+// own, so that who does not use it does not get it.
+func TestAdaptersStayLean(t *testing.T) {
+	for adapter, library := range map[string]string{"prometheus": "github.com/prometheus/client_golang", "otel": "go.opentelemetry.io/otel"} {
+		path := module + "/adapters/" + adapter
+		all := listIn(t, "../../adapters/"+adapter, path)
+		p := all[path]
+		if p == nil {
+			t.Errorf("there is no package %s", path)
+			continue
+		}
+		for _, imported := range p.Imports {
+			if q := all[imported]; q != nil && q.Standard || imported == module+"/idem" || under(imported, library) {
+				continue
+			}
+			t.Errorf("%s may not import %s", path, imported)
+		}
+		for _, dep := range p.Deps {
+			if under(dep, module) && !under(dep, append(own("gen", "schema"), module+"/idem")...) || under(dep, own("idem/idemtest")...) {
+				t.Errorf("%s depends on %s", path, dep)
+			}
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/idemgen/idemgen/idem"
@@ -23,15 +24,16 @@ var conformanceFixtures func(t testing.TB, f *idemtest.Fixture)
 // conformanceKit changes the kit before it runs; it is set in the same way.
 var conformanceKit func(t testing.TB, kit *idemtest.Kit)
 
-// TestConformance checks every operation that has a key against the promises of
-// idemgen's semantics. It needs a PostgreSQL server for tests:
-// IDEMGEN_TEST_DATABASE_URL, or an installed one, of which it starts a private
-// instance.
+// TestConformance checks every operation against the promises of idemgen's
+// semantics; go test -v prints what was checked. It needs a PostgreSQL server
+// for tests: IDEMGEN_TEST_DATABASE_URL, or an installed one, of which it starts a
+// private instance.
 func TestConformance(t *testing.T) {
 	idemtest.Standalone(t)
 	kit := idemtest.Kit{
 		URL:        idemtest.Migrated(t, "../../db/migrations"),
 		Handler:    conformanceHandler,
+		Profile:    "ietf",
 		Operations: conformanceOperations(),
 		Fixtures:   conformanceFixtures,
 		Sweep: func(ctx context.Context, pool *pgxpool.Pool, batch int) error {
@@ -79,6 +81,7 @@ func conformanceOperations() []idemtest.Operation {
 				{Name: "body.order_id", Other: `"other example"`},
 			},
 			Writes: []string{"public.payments"},
+			Kept:   idemtest.Kept{Success: 24 * time.Hour, ClientError: 2 * time.Hour},
 		},
 		{
 			Name:   "CreatePaymentWithEvent",
@@ -90,6 +93,7 @@ func conformanceOperations() []idemtest.Operation {
 				{Name: "body.order_id", Other: `"other example"`},
 			},
 			Writes: []string{"public.payment_events", "public.payments"},
+			Kept:   idemtest.Kept{Success: 24 * time.Hour, ClientError: 2 * time.Hour},
 		},
 	}
 }

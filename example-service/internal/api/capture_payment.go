@@ -52,6 +52,7 @@ func capturePaymentOperation() *idem.Operation {
 					{From: idem.ArgKey},                                  // $5 key
 					{From: idem.ArgFingerprint},                          // $6 fingerprint
 					{From: idem.ArgEmpty},                                // $7 empty
+					{From: idem.ArgEmptyHeaders},                         // $8 empty_headers
 				},
 				Empty: idem.Empty{
 					Problem: &idem.Problem{

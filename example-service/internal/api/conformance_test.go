@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/idemgen/idemgen/idem"
@@ -23,15 +24,16 @@ var conformanceFixtures func(t testing.TB, f *idemtest.Fixture)
 // conformanceKit changes the kit before it runs; it is set in the same way.
 var conformanceKit func(t testing.TB, kit *idemtest.Kit)
 
-// TestConformance checks every operation that has a key against the promises of
-// idemgen's semantics. It needs a PostgreSQL server for tests:
-// IDEMGEN_TEST_DATABASE_URL, or an installed one, of which it starts a private
-// instance.
+// TestConformance checks every operation against the promises of idemgen's
+// semantics; go test -v prints what was checked. It needs a PostgreSQL server
+// for tests: IDEMGEN_TEST_DATABASE_URL, or an installed one, of which it starts a
+// private instance.
 func TestConformance(t *testing.T) {
 	idemtest.Standalone(t)
 	kit := idemtest.Kit{
 		URL:        idemtest.Migrated(t, "../../db/migrations"),
 		Handler:    conformanceHandler,
+		Profile:    "ietf",
 		Operations: conformanceOperations(),
 		Fixtures:   conformanceFixtures,
 		Sweep: func(ctx context.Context, pool *pgxpool.Pool, batch int) error {
@@ -75,6 +77,7 @@ func conformanceOperations() []idemtest.Operation {
 			Path:   "/v1/payments/{id}/capture",
 			Inputs: []idemtest.Input{{Name: "path.id", Value: "1", Other: "2"}},
 			Writes: []string{"public.payments"},
+			Kept:   idemtest.Kept{Success: 24 * time.Hour, ClientError: 2 * time.Hour},
 		},
 		{
 			Name:   "CreateAccount",
@@ -87,6 +90,7 @@ func conformanceOperations() []idemtest.Operation {
 				{Name: "body.owner", Other: `"other example"`},
 			},
 			Writes: []string{"public.accounts"},
+			Kept:   idemtest.Kept{Success: 24 * time.Hour, ClientError: 2 * time.Hour},
 		},
 		{
 			Name:   "CreatePayment",
@@ -101,6 +105,7 @@ func conformanceOperations() []idemtest.Operation {
 			},
 			Writes: []string{"public.payments"},
 			Intent: true,
+			Kept:   idemtest.Kept{Success: 24 * time.Hour, ClientError: 2 * time.Hour},
 		},
 		{
 			Name:   "CreateTransfer",
@@ -113,6 +118,7 @@ func conformanceOperations() []idemtest.Operation {
 				{Name: "body.to_account", Other: "3"},
 			},
 			Writes: []string{"public.accounts", "public.transfers"},
+			Kept:   idemtest.Kept{Success: 24 * time.Hour, ClientError: 2 * time.Hour},
 		},
 		{
 			Name:   "DeleteCustomer",
@@ -121,6 +127,28 @@ func conformanceOperations() []idemtest.Operation {
 			Key:    idemtest.KeyOptional,
 			Inputs: []idemtest.Input{{Name: "path.id", Value: "example", Other: "other example"}},
 			Writes: []string{"public.customers"},
+			Kept:   idemtest.Kept{Success: 24 * time.Hour, ClientError: 2 * time.Hour},
+		},
+		{
+			Name:   "GetAccount",
+			Method: "GET",
+			Path:   "/v1/accounts/{id}",
+			Key:    idemtest.KeyNone,
+			Inputs: []idemtest.Input{{Name: "path.id", Value: "1", Other: "2"}},
+		},
+		{
+			Name:   "GetPayment",
+			Method: "GET",
+			Path:   "/v1/payments/{id}",
+			Key:    idemtest.KeyNone,
+			Inputs: []idemtest.Input{{Name: "path.id", Value: "1", Other: "2"}},
+		},
+		{
+			Name:   "ListPayments",
+			Method: "GET",
+			Path:   "/v1/payments",
+			Key:    idemtest.KeyNone,
+			Inputs: []idemtest.Input{{Name: "query.after", Other: "2"}, {Name: "query.limit", Other: "2"}},
 		},
 		{
 			Name:   "PatchCustomer",
@@ -133,6 +161,7 @@ func conformanceOperations() []idemtest.Operation {
 				{Name: "body.name", Other: `"other example"`},
 			},
 			Writes: []string{"public.customers"},
+			Kept:   idemtest.Kept{Success: 24 * time.Hour, ClientError: 2 * time.Hour},
 		},
 		{
 			Name:   "PlaceOrder",
@@ -144,6 +173,7 @@ func conformanceOperations() []idemtest.Operation {
 				{Name: "body.reference", Other: `"other example"`},
 			},
 			Writes: []string{"public.order_lines", "public.orders"},
+			Kept:   idemtest.Kept{Success: 24 * time.Hour, ClientError: 2 * time.Hour},
 		},
 		{
 			Name:   "PutCustomer",
@@ -157,6 +187,7 @@ func conformanceOperations() []idemtest.Operation {
 				{Name: "body.name", Other: `"other example"`},
 			},
 			Writes: []string{"public.customers"},
+			Kept:   idemtest.Kept{Success: 24 * time.Hour, ClientError: 2 * time.Hour},
 		},
 	}
 }

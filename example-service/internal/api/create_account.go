@@ -91,6 +91,7 @@ func createAccountOperation() *idem.Operation {
 				Insert: true,
 			},
 		},
+		Headers: []string{"Location"},
 	}
 }
 

@@ -110,6 +110,7 @@ func createPaymentOperation() *idem.Operation {
 				Insert: true,
 			},
 		},
+		Headers: []string{"Location"},
 	}
 }
 

@@ -109,7 +109,8 @@ func createTransferOperation() *idem.Operation {
 				Insert: true,
 			},
 		},
-		Answer: idem.Answer{Kind: "step", Step: 2},
+		Headers: []string{"Location"},
+		Answer:  idem.Answer{Kind: "step", Step: 2},
 	}
 }
 

@@ -49,11 +49,13 @@ func deleteCustomerOperation() *idem.Operation {
 					{From: idem.ArgKey},             // $5 key
 					{From: idem.ArgFingerprint},     // $6 fingerprint
 					{From: idem.ArgEmpty},           // $7 empty
+					{From: idem.ArgEmptyHeaders},    // $8 empty_headers
 				},
 				Unkeyed: []idem.Arg{
 					{From: idem.ArgField, Field: 1}, // $1 caller.tenant_id
 					{From: idem.ArgField, Field: 0}, // $2 path.id
 					{From: idem.ArgEmpty},           // $3 empty
+					{From: idem.ArgEmptyHeaders},    // $4 empty_headers
 				},
 				Empty:  idem.Empty{Problem: &idem.Problem{Status: 404, Code: "not_found", Title: "Not found"}},
 				Writes: []string{"public.customers"},

@@ -12,17 +12,29 @@ func init() { conformanceFixtures = fixtures }
 // fixtures makes what the examples of operations need: it is written by hand,
 // and idemgen leaves it alone.
 func fixtures(_ testing.TB, f *idemtest.Fixture) {
+	const account = `{"owner": "Ada", "currency": "EUR", "balance": 10000}`
 	switch f.Operation {
-	case "CapturePayment":
-		order := fmt.Sprintf(`{"order_id": "to-capture-%d", "amount": 1250, "currency": "EUR"}`, f.N)
+	case "CapturePayment", "GetPayment":
+		order := fmt.Sprintf(`{"order_id": "order-%d", "amount": 1250, "currency": "EUR"}`, f.N)
 		f.Set("path.id", f.Send("POST", "/v1/payments", order)["id"])
+	case "GetAccount":
+		f.Set("path.id", f.Send("POST", "/v1/accounts", account)["id"])
 	case "CreateTransfer":
-		const account = `{"owner": "Ada", "currency": "EUR", "balance": 10000}`
 		f.Set("body.from_account", f.Send("POST", "/v1/accounts", account)["id"])
 		f.Set("body.to_account", f.Send("POST", "/v1/accounts", account)["id"])
+		if f.Refused {
+			f.Set("body.amount", 10001) // more than there is
+		}
 	case "DeleteCustomer", "PatchCustomer":
 		id := fmt.Sprintf("customer-%d", f.N)
-		f.Send("PUT", "/v1/customers/"+id, `{"name": "Ada", "email": "ada@example.com"}`)
+		if !f.Refused { // else there is no such customer
+			f.Send("PUT", "/v1/customers/"+id, `{"name": "Ada", "email": "ada@example.com"}`)
+		}
 		f.Set("path.id", id)
+	case "PlaceOrder":
+		if f.Refused { // an order has one line per article
+			line := map[string]any{"sku": "PEN-1", "qty": 1, "price": "3.50"}
+			f.Set("body.items", []any{line, line})
+		}
 	}
 }

@@ -47,6 +47,7 @@ func getPaymentOperation() *idem.Operation {
 					{From: idem.ArgField, Field: 1},                      // $1 caller.tenant_id
 					{From: idem.ArgField, Field: 0, Kind: idem.KindInt8}, // $2 path.id
 					{From: idem.ArgEmpty},                                // $3 empty
+					{From: idem.ArgEmptyHeaders},                         // $4 empty_headers
 				},
 				Empty: idem.Empty{
 					Problem: &idem.Problem{Status: 404, Code: "no_such_payment", Title: "there is no such payment"},

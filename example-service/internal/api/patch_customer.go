@@ -55,6 +55,7 @@ func patchCustomerOperation() *idem.Operation {
 					{From: idem.ArgKey},                                // $8 key
 					{From: idem.ArgFingerprint},                        // $9 fingerprint
 					{From: idem.ArgEmpty},                              // $10 empty
+					{From: idem.ArgEmptyHeaders},                       // $11 empty_headers
 				},
 				Empty: idem.Empty{Problem: &idem.Problem{Status: 404, Code: "not_found", Title: "Not found"}},
 				Errors: []idem.ErrorRule{

@@ -108,6 +108,7 @@ func placeOrderOperation() *idem.Operation {
 				Writes: []string{"public.order_lines", "public.orders"},
 			},
 		},
+		Headers: []string{"Location"},
 	}
 }
 

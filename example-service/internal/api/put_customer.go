@@ -65,6 +65,7 @@ func putCustomerOperation() *idem.Operation {
 					{From: idem.ArgKey},             // $7 key
 					{From: idem.ArgFingerprint},     // $8 fingerprint
 					{From: idem.ArgEmpty},           // $9 empty
+					{From: idem.ArgEmptyHeaders},    // $10 empty_headers
 				},
 				Unkeyed: []idem.Arg{
 					{From: idem.ArgField, Field: 3}, // $1 caller.tenant_id
@@ -72,6 +73,7 @@ func putCustomerOperation() *idem.Operation {
 					{From: idem.ArgField, Field: 2}, // $3 body.name
 					{From: idem.ArgField, Field: 1}, // $4 body.email
 					{From: idem.ArgEmpty},           // $5 empty
+					{From: idem.ArgEmptyHeaders},    // $6 empty_headers
 				},
 				Empty:    idem.Empty{Problem: &idem.Problem{Status: 404, Code: "not_found", Title: "Not found"}},
 				Statuses: []int{201},

@@ -4,6 +4,7 @@
 -- $1 tenant_id: caller.tenant_id
 -- $2 order_id: body.order_id
 -- $3 empty: the problem where no row is found
+-- $4 empty_headers: its headers
 WITH idem_done (id, "order.id", "order.customer.name", "customer.id", "customer.tenant_id", "customer.name",
   meta) AS (
   SELECT p.id, p.order_id AS "order.id", c.name AS "order.customer.name", c.id, c.tenant_id, c.name, p.meta
@@ -13,7 +14,7 @@ WITH idem_done (id, "order.id", "order.customer.name", "customer.id", "customer.
 idem_answer AS MATERIALIZED (
   SELECT
     (CASE WHEN d.idem_hit IS NULL THEN 404 ELSE 200 END)::smallint AS status,
-    CASE WHEN d.idem_hit IS NULL THEN '{"Content-Type": "application/problem+json"}'::jsonb ELSE NULL::jsonb END AS headers,
+    CASE WHEN d.idem_hit IS NULL THEN $4::jsonb ELSE NULL::jsonb END AS headers,
     CASE
       WHEN d.idem_hit IS NULL THEN $3::text
       ELSE (SELECT row_to_json(idem_row)::text FROM (

@@ -9,6 +9,7 @@
 -- $6 key: the key
 -- $7 fingerprint: digest of the declared inputs
 -- $8 empty: the problem where no row is found
+-- $9 empty_headers: its headers
 WITH idem_prior AS MATERIALIZED (
   -- The record. An expired one is answered as NULL: it is deleted, and this statement sent again.
   SELECT k.status, k.headers, k.body, k.fingerprint, k.expires_at <= clock_timestamp() AS stale
@@ -33,7 +34,7 @@ idem_done (id, name, inserted) AS (
 idem_answer AS MATERIALIZED (
   SELECT
     (CASE WHEN d.idem_hit IS NULL THEN 409 WHEN d.inserted THEN 201 ELSE 200 END)::smallint AS status,
-    CASE WHEN d.idem_hit IS NULL THEN '{"Content-Type": "application/problem+json"}'::jsonb ELSE NULL::jsonb END AS headers,
+    CASE WHEN d.idem_hit IS NULL THEN $9::jsonb ELSE NULL::jsonb END AS headers,
     CASE
       WHEN d.idem_hit IS NULL THEN $8::text
       ELSE (SELECT row_to_json(idem_row)::text FROM (
@@ -66,6 +67,7 @@ FROM idem_prior p;
 -- $2 id: body.id
 -- $3 name: body.name
 -- $4 empty: the problem where no row is found
+-- $5 empty_headers: its headers
 WITH idem_done (id, name, inserted) AS (
   INSERT INTO customers (tenant_id, id, name) VALUES ($1, $2, $3)
   ON CONFLICT (tenant_id, id) DO UPDATE SET name = excluded.name
@@ -75,7 +77,7 @@ WITH idem_done (id, name, inserted) AS (
 idem_answer AS MATERIALIZED (
   SELECT
     (CASE WHEN d.idem_hit IS NULL THEN 409 WHEN d.inserted THEN 201 ELSE 200 END)::smallint AS status,
-    CASE WHEN d.idem_hit IS NULL THEN '{"Content-Type": "application/problem+json"}'::jsonb ELSE NULL::jsonb END AS headers,
+    CASE WHEN d.idem_hit IS NULL THEN $5::jsonb ELSE NULL::jsonb END AS headers,
     CASE
       WHEN d.idem_hit IS NULL THEN $4::text
       ELSE (SELECT row_to_json(idem_row)::text FROM (

@@ -35,6 +35,7 @@ WHERE (SELECT v FROM idem_lim) IS NOT NULL AND (SELECT count(*) FROM idem_gone) 
 -- $2 scope: whom the key belongs to
 -- $3 digest: hash of the operation and the key
 -- $4 empty: the problem where no row is found
+-- $5 empty_headers: its headers
 WITH idem_done (id) AS (
   UPDATE payments SET status = 'taken' WHERE id = (
     SELECT id FROM payments WHERE tenant_id = $1 AND status = 'authorized' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
@@ -44,7 +45,7 @@ WITH idem_done (id) AS (
 idem_answer AS MATERIALIZED (
   SELECT
     (CASE WHEN d.idem_hit IS NULL THEN 409 ELSE 201 END)::smallint AS status,
-    CASE WHEN d.idem_hit IS NULL THEN '{"Content-Type": "application/problem+json"}'::jsonb ELSE NULL::jsonb END AS headers,
+    CASE WHEN d.idem_hit IS NULL THEN $5::jsonb ELSE NULL::jsonb END AS headers,
     CASE
       WHEN d.idem_hit IS NULL THEN $4::text
       ELSE (SELECT row_to_json(idem_row)::text FROM (

@@ -8,6 +8,7 @@
 -- $5 key: the key
 -- $6 fingerprint: digest of the declared inputs
 -- $7 empty: the problem where no row is found
+-- $8 empty_headers: its headers
 WITH idem_prior AS MATERIALIZED (
   -- The record. An expired one is answered as NULL: it is deleted, and this statement sent again.
   SELECT k.status, k.headers, k.body, k.fingerprint, k.expires_at <= clock_timestamp() AS stale
@@ -38,7 +39,7 @@ idem_answer AS MATERIALIZED (
   -- nothing that was written stays.
   SELECT
     (CASE WHEN d.idem_hit IS NULL THEN 409 WHEN d.large THEN 202 ELSE 201 END)::smallint AS status,
-    CASE WHEN d.idem_hit IS NULL THEN '{"Content-Type": "application/problem+json"}'::jsonb ELSE NULL::jsonb END AS headers,
+    CASE WHEN d.idem_hit IS NULL THEN $8::jsonb ELSE NULL::jsonb END AS headers,
     CASE
       WHEN d.idem_hit IS NULL THEN $7::text
       WHEN d.allowed IS NOT TRUE THEN idem.refuse('allowed')

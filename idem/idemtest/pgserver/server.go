@@ -130,11 +130,12 @@ func launchOnFreePort(ctx context.Context, run *runner, bin, dir, password strin
 }
 
 // The shell stays between us and the server: when the pipe to it closes, also
-// because this process was killed, it ends the server.
+// because this process was killed, it ends the server by a signal, and removes
+// the folder if one is given.
 const keeper = `exec 3<&0 </dev/null
-dir=$1; shift
+dir=$1; signal=$2; shift 2
 "$@" 3<&- & server=$!
-(cat <&3; kill -INT $server) >/dev/null 2>&1 & watch=$!
+(cat <&3; kill -$signal $server) >/dev/null 2>&1 & watch=$!
 wait $server
 kill $watch
 test -z "$dir" || rm -rf "$dir"`
@@ -145,7 +146,7 @@ func launch(ctx context.Context, run *runner, bin, dir string, port int, tempora
 		return nil, err
 	}
 	defer log.Close()
-	args := []string{"-c", keeper, "sh", "", filepath.Join(bin, "postgres"),
+	args := []string{"-c", keeper, "sh", "", "INT", filepath.Join(bin, "postgres"),
 		"-D", filepath.Join(dir, "data"), "-p", strconv.Itoa(port),
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "max_connections=200"}
 	if temporary {

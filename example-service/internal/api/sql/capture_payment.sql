@@ -19,6 +19,7 @@
 -- $5 key: the key
 -- $6 fingerprint: digest of the declared inputs
 -- $7 empty: the problem where no row is found
+-- $8 empty_headers: its headers
 WITH idem_prior AS MATERIALIZED (
   -- The record. An expired one is answered as NULL: it is deleted, and this statement sent again.
   SELECT k.status, k.headers, k.body, k.fingerprint, k.expires_at <= clock_timestamp() AS stale
@@ -43,7 +44,7 @@ idem_done (id, order_id, amount, currency, status, captured_at) AS (
 idem_answer AS MATERIALIZED (
   SELECT
     (CASE WHEN d.idem_hit IS NULL THEN 409 ELSE 200 END)::smallint AS status,
-    CASE WHEN d.idem_hit IS NULL THEN '{"Content-Type": "application/problem+json"}'::jsonb ELSE NULL::jsonb END AS headers,
+    CASE WHEN d.idem_hit IS NULL THEN $8::jsonb ELSE NULL::jsonb END AS headers,
     CASE
       WHEN d.idem_hit IS NULL THEN $7::text
       ELSE (SELECT row_to_json(idem_row)::text FROM (

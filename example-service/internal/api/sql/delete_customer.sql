@@ -19,6 +19,7 @@
 -- $5 key: the key
 -- $6 fingerprint: digest of the declared inputs
 -- $7 empty: the problem where no row is found
+-- $8 empty_headers: its headers
 WITH idem_prior AS MATERIALIZED (
   -- The record. An expired one is answered as NULL: it is deleted, and this statement sent again.
   SELECT k.status, k.headers, k.body, k.fingerprint, k.expires_at <= clock_timestamp() AS stale
@@ -41,7 +42,7 @@ idem_done AS (
 idem_answer AS MATERIALIZED (
   SELECT
     (CASE WHEN d.idem_hit IS NULL THEN 404 ELSE 204 END)::smallint AS status,
-    CASE WHEN d.idem_hit IS NULL THEN '{"Content-Type": "application/problem+json"}'::jsonb ELSE NULL::jsonb END AS headers,
+    CASE WHEN d.idem_hit IS NULL THEN $8::jsonb ELSE NULL::jsonb END AS headers,
     CASE
       WHEN d.idem_hit IS NULL THEN $7::text
       ELSE ''
@@ -71,6 +72,7 @@ FROM idem_prior p;
 -- $1 tenant_id: caller.tenant_id
 -- $2 id: path.id
 -- $3 empty: the problem where no row is found
+-- $4 empty_headers: its headers
 WITH idem_done AS (
   DELETE FROM customers WHERE tenant_id = $1 AND id = $2
   RETURNING 1
@@ -79,7 +81,7 @@ WITH idem_done AS (
 idem_answer AS MATERIALIZED (
   SELECT
     (CASE WHEN d.idem_hit IS NULL THEN 404 ELSE 204 END)::smallint AS status,
-    CASE WHEN d.idem_hit IS NULL THEN '{"Content-Type": "application/problem+json"}'::jsonb ELSE NULL::jsonb END AS headers,
+    CASE WHEN d.idem_hit IS NULL THEN $4::jsonb ELSE NULL::jsonb END AS headers,
     CASE
       WHEN d.idem_hit IS NULL THEN $3::text
       ELSE ''

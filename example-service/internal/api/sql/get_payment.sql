@@ -15,6 +15,7 @@
 -- $1 tenant_id: caller.tenant_id
 -- $2 id: path.id
 -- $3 empty: the problem where no row is found
+-- $4 empty_headers: its headers
 WITH idem_done (id, order_id, amount, currency, status, note, created_at, captured_at) AS (
   SELECT id, order_id, amount, currency, status, note, created_at, captured_at
   FROM payments
@@ -24,7 +25,7 @@ WITH idem_done (id, order_id, amount, currency, status, note, created_at, captur
 idem_answer AS MATERIALIZED (
   SELECT
     (CASE WHEN d.idem_hit IS NULL THEN 404 ELSE 200 END)::smallint AS status,
-    CASE WHEN d.idem_hit IS NULL THEN '{"Content-Type": "application/problem+json"}'::jsonb ELSE NULL::jsonb END AS headers,
+    CASE WHEN d.idem_hit IS NULL THEN $4::jsonb ELSE NULL::jsonb END AS headers,
     CASE
       WHEN d.idem_hit IS NULL THEN $3::text
       ELSE (SELECT row_to_json(idem_row)::text FROM (

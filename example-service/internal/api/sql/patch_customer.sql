@@ -24,6 +24,7 @@
 -- $8 key: the key
 -- $9 fingerprint: digest of the declared inputs
 -- $10 empty: the problem where no row is found
+-- $11 empty_headers: its headers
 WITH idem_prior AS MATERIALIZED (
   -- The record. An expired one is answered as NULL: it is deleted, and this statement sent again.
   SELECT k.status, k.headers, k.body, k.fingerprint, k.expires_at <= clock_timestamp() AS stale
@@ -51,7 +52,7 @@ idem_done (id, name, email, version, updated_at) AS (
 idem_answer AS MATERIALIZED (
   SELECT
     (CASE WHEN d.idem_hit IS NULL THEN 404 ELSE 200 END)::smallint AS status,
-    CASE WHEN d.idem_hit IS NULL THEN '{"Content-Type": "application/problem+json"}'::jsonb ELSE NULL::jsonb END AS headers,
+    CASE WHEN d.idem_hit IS NULL THEN $11::jsonb ELSE NULL::jsonb END AS headers,
     CASE
       WHEN d.idem_hit IS NULL THEN $10::text
       ELSE (SELECT row_to_json(idem_row)::text FROM (

@@ -73,7 +73,7 @@ idem_done (id, reference, created_at, line_count, total) AS (
 idem_answer AS MATERIALIZED (
   SELECT
     (CASE WHEN d.idem_hit IS NULL THEN 409 ELSE 201 END)::smallint AS status,
-    CASE WHEN d.idem_hit IS NULL THEN '{"Content-Type": "application/problem+json"}'::jsonb ELSE jsonb_build_object('Location', '/v1/orders/' || d.id::text) END AS headers,
+    CASE WHEN d.idem_hit IS NULL THEN NULL ELSE jsonb_build_object('Location', '/v1/orders/' || d.id::text) END AS headers,
     CASE
       WHEN d.idem_hit IS NULL THEN idem.refuse('@empty')
       ELSE (SELECT row_to_json(idem_row)::text FROM (

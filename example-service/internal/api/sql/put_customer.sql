@@ -24,6 +24,7 @@
 -- $7 key: the key
 -- $8 fingerprint: digest of the declared inputs
 -- $9 empty: the problem where no row is found
+-- $10 empty_headers: its headers
 WITH idem_prior AS MATERIALIZED (
   -- The record. An expired one is answered as NULL: it is deleted, and this statement sent again.
   SELECT k.status, k.headers, k.body, k.fingerprint, k.expires_at <= clock_timestamp() AS stale
@@ -50,7 +51,7 @@ idem_done (id, name, email, version, updated_at, created) AS (
 idem_answer AS MATERIALIZED (
   SELECT
     (CASE WHEN d.idem_hit IS NULL THEN 404 WHEN d.created THEN 201 ELSE 200 END)::smallint AS status,
-    CASE WHEN d.idem_hit IS NULL THEN '{"Content-Type": "application/problem+json"}'::jsonb ELSE NULL::jsonb END AS headers,
+    CASE WHEN d.idem_hit IS NULL THEN $10::jsonb ELSE NULL::jsonb END AS headers,
     CASE
       WHEN d.idem_hit IS NULL THEN $9::text
       ELSE (SELECT row_to_json(idem_row)::text FROM (
@@ -89,6 +90,7 @@ FROM idem_prior p;
 -- $3 name: body.name
 -- $4 email: body.email
 -- $5 empty: the problem where no row is found
+-- $6 empty_headers: its headers
 WITH idem_done (id, name, email, version, updated_at, created) AS (
   INSERT INTO customers (tenant_id, id, name, email)
   VALUES ($1, $2, $3, $4)
@@ -100,7 +102,7 @@ WITH idem_done (id, name, email, version, updated_at, created) AS (
 idem_answer AS MATERIALIZED (
   SELECT
     (CASE WHEN d.idem_hit IS NULL THEN 404 WHEN d.created THEN 201 ELSE 200 END)::smallint AS status,
-    CASE WHEN d.idem_hit IS NULL THEN '{"Content-Type": "application/problem+json"}'::jsonb ELSE NULL::jsonb END AS headers,
+    CASE WHEN d.idem_hit IS NULL THEN $6::jsonb ELSE NULL::jsonb END AS headers,
     CASE
       WHEN d.idem_hit IS NULL THEN $5::text
       ELSE (SELECT row_to_json(idem_row)::text FROM (

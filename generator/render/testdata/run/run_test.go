@@ -4,6 +4,8 @@ package run
 
 import (
 	"context"
+	"crypto/aes"
+	"crypto/cipher"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -33,11 +35,36 @@ func caller(*http.Request) (payments.Caller, error) { return payments.Caller{Ten
 
 func newPayments(t *testing.T) *payments.Service {
 	t.Helper()
-	svc, err := payments.New(lazyPool(t), payments.Options{Caller: caller})
+	block, err := aes.NewCipher(make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seal, err := cipher.NewGCM(block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	svc, err := payments.New(lazyPool(t), payments.Options{Caller: caller, Seal: seal})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return svc
+}
+
+// The service's options reach the runtime, which names what is missing.
+func TestOptionsReachTheRuntime(t *testing.T) {
+	_, err := payments.New(lazyPool(t), payments.Options{Caller: caller})
+	if err == nil || !strings.Contains(err.Error(), "operation PlaceOrder has record=sealed, but Options.Seal is nil") {
+		t.Errorf("New without a seal: %v", err)
+	}
+	choose := func(string) *pgxpool.Pool { return nil }
+	_, err = open.New(lazyPool(t), open.Options{Pool: choose})
+	if err == nil || !strings.Contains(err.Error(), "Options.Pools is empty") {
+		t.Errorf("New with a choice of no pool: %v", err)
+	}
+	_, err = open.New(lazyPool(t), open.Options{Pools: []*pgxpool.Pool{lazyPool(t)}})
+	if err == nil || !strings.Contains(err.Error(), "Options.Pool is nil") {
+		t.Errorf("New with pools that nothing chooses from: %v", err)
+	}
 }
 
 func TestCase_scope_3_no_caller(t *testing.T) {

@@ -6,6 +6,7 @@ package open
 
 import (
 	"context"
+	"crypto/cipher"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -26,6 +27,11 @@ func (c Caller) values() []any {
 	return []any{}
 }
 
+// callerOf makes a Caller of its values.
+func callerOf(values []any) Caller {
+	return Caller{}
+}
+
 // Options is what a service chooses when it starts.
 type Options struct {
 	// Caller may refuse a request: its error is answered with 401.
@@ -36,6 +42,23 @@ type Options struct {
 	Sweeper idem.Sweeper
 	// ProblemBase begins the type of every problem; "urn:idemgen:problem:" if empty.
 	ProblemBase string
+	// Problem makes the bodies of all refusals in a form of your own; nil: those
+	// of the profile. New calls it for everything that the operations declare, and
+	// fails where it does; see idem.Options.
+	Problem func(*idem.Error) (contentType string, body []byte)
+	// AuthorizeReplay is asked before a record is answered: a replay runs none of
+	// the SQL that authorizes. An *idem.Error is the answer then, any other error
+	// is 403; see idem.Options. Nil: whoever has the scope may see its records.
+	AuthorizeReplay func(ctx context.Context, operation idem.Name, caller Caller) error
+	// Observer is told how every request ends; idem.Observers joins several.
+	Observer idem.Observer
+	// Seal encrypts the bodies of records where record=sealed; required then.
+	Seal cipher.AEAD
+	// Pool chooses the database of a scope, one of Pools, always the same for one
+	// scope. Nil: the pool that New is given.
+	Pool func(scope string) *pgxpool.Pool
+	// Pools lists every pool that Pool may give: Ready asks, Run sweeps them all.
+	Pools []*pgxpool.Pool
 }
 
 // Service serves the operations. It is safe for concurrent use.
@@ -43,13 +66,20 @@ type Service struct {
 	inner *idem.Service
 }
 
-// New makes a service over pool. It fails, by name, where something required
-// is missing.
+// New makes a service over pool, which may be nil where Options.Pool is set. It
+// fails, by name, where something required is missing.
 func New(pool *pgxpool.Pool, opts Options) (*Service, error) {
 	inner, err := idem.New(pool, serviceConfig(), opts.callerValues, idem.Options{
 		Logger:      opts.Logger,
 		ProblemBase: opts.ProblemBase,
 		Sweeper:     opts.Sweeper,
+		Observer:    opts.Observer,
+		Seal:        opts.Seal,
+		Pool:        opts.Pool,
+		Pools:       opts.Pools,
+		Problem:     opts.Problem,
+
+		AuthorizeReplay: opts.replayAuthorizer(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open: %w", err)
@@ -66,6 +96,15 @@ func (o Options) callerValues(r *http.Request) ([]any, error) {
 		return nil, err
 	}
 	return caller.values(), nil
+}
+
+func (o Options) replayAuthorizer() func(context.Context, idem.Name, []any) error {
+	if o.AuthorizeReplay == nil {
+		return nil
+	}
+	return func(ctx context.Context, operation idem.Name, values []any) error {
+		return o.AuthorizeReplay(ctx, operation, callerOf(values))
+	}
 }
 
 // Mount adds the routes of the named operations to r, of all where none is
@@ -107,6 +146,10 @@ func (s *Service) Mount(r chi.Router, ops ...idem.Name) error {
 // its path parameters come from r.PathValue. It panics where the service has
 // no such operation.
 func (s *Service) Handler(op idem.Name) http.Handler { return s.inner.Handler(op) }
+
+// ExposedHeaders are the response headers that a CORS layer should expose to
+// scripts: the runtime's, and those that operations declare.
+func (s *Service) ExposedHeaders() []string { return s.inner.ExposedHeaders() }
 
 // Run sweeps expired keys until ctx ends and work in flight is done.
 func (s *Service) Run(ctx context.Context) error { return s.inner.Run(ctx) }

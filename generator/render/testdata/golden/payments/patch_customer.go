@@ -34,6 +34,7 @@ func patchCustomerOperation() *idem.Operation {
 			MaxBody:     1 << 20,
 			Print:       []string{"contact.email"},
 			Tombstone:   true,
+			Force:       true,
 		},
 		Fields: []idem.Field{
 			{From: idem.FromPath, Name: "id", Kind: idem.KindInt8, Required: true},
@@ -57,8 +58,22 @@ func patchCustomerOperation() *idem.Operation {
 					{From: idem.ArgFingerprint},                          // $9 fingerprint
 					{From: idem.ArgLock},                                 // $10 lock
 				},
+				Forced: []idem.Arg{
+					{From: idem.ArgField, Field: 3},                      // $1 caller.tenant_id
+					{From: idem.ArgField, Field: 0, Kind: idem.KindInt8}, // $2 path.id
+					{From: idem.ArgHas, Field: 1, Kind: idem.KindBool},   // $3 has(body.contact.email)
+					{From: idem.ArgField, Field: 1},                      // $4 body.contact.email
+					{From: idem.ArgField, Field: 2},                      // $5 body.contact.phone
+					{From: idem.ArgScope},                                // $6 scope
+					{From: idem.ArgDigest},                               // $7 digest
+					{From: idem.ArgKey},                                  // $8 key
+					{From: idem.ArgFingerprint},                          // $9 fingerprint
+					{From: idem.ArgEmpty},                                // $10 empty
+					{From: idem.ArgEmptyHeaders},                         // $11 empty_headers
+				},
 			},
 		},
+		Headers: []string{"Location", "X-Version"},
 	}
 }
 

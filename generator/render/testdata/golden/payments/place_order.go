@@ -34,6 +34,7 @@ func placeOrderOperation() *idem.Operation {
 			Timeout:     30 * time.Second,
 			MaxBody:     1 << 20,
 			Isolation:   idem.Serializable,
+			Sealed:      true,
 		},
 		Fields: []idem.Field{
 			{

@@ -12,3 +12,6 @@
 
 -- statement: keyed
 SELECT 1;
+
+-- statement: forced
+SELECT 2;

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/idem"
+)
+
+// expiredKeys loads what a service of many tenants has left behind, and the
+// keys that still live: as many as a tenth of it.
+const expiredKeys = `INSERT INTO idem.keys (scope, digest, operation, key, fingerprint, status, headers, body, expires_at)
+SELECT 'tenant-' || i % 100, substr(sha256(int8send(i)), 1, 16), 'bench.CreatePayment', 'old-' || i, '\x01', 201,
+  '{"Content-Type": "application/json"}', repeat('x', 140),
+  clock_timestamp() + CASE WHEN i % 11 = 0 THEN '1 hour' ELSE '-1 hour' END::interval + i * interval '100 microseconds'
+FROM generate_series(1, $1::bigint * 11 / 10) i`
+
+// besideSweep is what happened to traffic while expired keys were deleted.
+type besideSweep struct {
+	without, with latencies // of the traffic
+	ratios        []float64 // of p99, by round
+	swept         idem.Swept
+	took          time.Duration // the sweeper's, without its pauses
+	expired, live int64         // keys: before; and left that had expired, and that had not, among those loaded
+	left          int64
+}
+
+// sweepBeside loads o.sweep expired keys, and then deletes them beside traffic
+// in every second slice of time, until they are gone.
+func sweepBeside(ctx context.Context, url string, o options) (*besideSweep, error) {
+	pool, err := openPool(ctx, url, o.clients)
+	if err != nil {
+		return nil, err
+	}
+	defer pool.Close()
+	b := &besideSweep{}
+	tag, err := pool.Exec(ctx, expiredKeys, o.sweep)
+	if err != nil {
+		return nil, fmt.Errorf("load %d expired keys: %w", o.sweep, err)
+	}
+	b.expired = tag.RowsAffected() - tag.RowsAffected()/11
+	for _, sql := range []string{"VACUUM ANALYZE idem.keys", "CHECKPOINT"} {
+		if _, err := pool.Exec(ctx, sql); err != nil {
+			return nil, err
+		}
+	}
+	all, err := contenders(pool)
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(all, func(c contender) bool { return c.name == overHTTP })
+	if _, err := traffic(ctx, all[at], o); err != nil { // warms up
+		return nil, err
+	}
+	if err := b.alternate(ctx, url, all[at], o); err != nil {
+		return nil, err
+	}
+	return b, pool.QueryRow(ctx, `SELECT count(*) FILTER (WHERE expires_at <= clock_timestamp()),
+		count(*) FILTER (WHERE expires_at > clock_timestamp() AND key LIKE 'old-%') FROM idem.keys`).Scan(&b.left, &b.live)
+}
+
+// alternate sends traffic without and with the sweeper in turn. Who has the
+// sweeper's one connection decides whether it goes on.
+func (b *besideSweep) alternate(ctx context.Context, url string, c contender, o options) error {
+	own, err := openPool(ctx, url, 1)
+	if err != nil {
+		return err
+	}
+	defer own.Close()
+	pause, err := own.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		b.swept, err = (&idem.Sweeper{Pool: own}).Sweep(ctx)
+		done <- err
+	}()
+	for round := 0; ; round++ {
+		without, with, err := b.round(ctx, own, &pause, c, o, round%2 == 1)
+		if err != nil {
+			return errors.Join(err, release(pause, done))
+		}
+		select {
+		case err := <-done:
+			return errors.Join(err, release(pause, nil))
+		default: // the sweeper had work in all of the slice
+			b.without = append(b.without, without...)
+			b.with = append(b.with, with...)
+			b.ratios = append(b.ratios, ratio(with.at(0.99), without.at(0.99)))
+		}
+	}
+}
+
+// round is one slice with the sweeper and one without it, in either order.
+func (b *besideSweep) round(ctx context.Context, own *pgxpool.Pool, pause **pgxpool.Conn, c contender, o options, sweepFirst bool) (without, with latencies, err error) {
+	if !sweepFirst {
+		if without, err = traffic(ctx, c, o); err != nil {
+			return nil, nil, err
+		}
+	}
+	began := time.Now()
+	(*pause).Release()
+	*pause = nil
+	if with, err = traffic(ctx, c, o); err != nil {
+		return nil, nil, err
+	}
+	if *pause, err = own.Acquire(ctx); err != nil { // when its batch has ended
+		return nil, nil, err
+	}
+	b.took += time.Since(began)
+	if sweepFirst {
+		without, err = traffic(ctx, c, o)
+	}
+	return without, with, err
+}
+
+// release gives the sweeper its connection, and waits for it unless it has ended.
+func release(pause *pgxpool.Conn, done <-chan error) error {
+	if pause != nil {
+		pause.Release()
+	}
+	if done == nil {
+		return nil
+	}
+	return <-done
+}
+
+func openPool(ctx context.Context, url string, connections int) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, err
+	}
+	config.MaxConns = int32(connections)
+	return pgxpool.NewWithConfig(ctx, config)
+}
+
+// traffic sends new requests for a slice of time, and fails if one does.
+func traffic(ctx context.Context, c contender, o options) (latencies, error) {
+	var (
+		mu  sync.Mutex
+		all latencies
+	)
+	timed := contender{name: c.name, run: func(ctx context.Context, key, order string) error {
+		began := time.Now()
+		err := c.run(ctx, key, order)
+		took := time.Since(began)
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, took)
+		return err
+	}}
+	_, err := measure(ctx, timed, o)
+	return all, err
+}
+
+// latencies are those of requests, in no order.
+type latencies []time.Duration
+
+// at is the latency that a share of the requests does not exceed.
+func (l latencies) at(share float64) time.Duration {
+	if len(l) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(l))
+	return sorted[min(len(sorted)-1, int(share*float64(len(sorted))))]
+}
+
+func ratio(a, b time.Duration) float64 { return float64(a) / float64(max(b, 1)) }
+
+func (b *besideSweep) report() {
+	fmt.Printf("\n%d expired keys beside traffic, %d rounds\n\n| | requests | p50 | p99 | p99.9 |\n|---|---:|---:|---:|---:|\n", b.expired, len(b.ratios))
+	for _, row := range []struct {
+		name string
+		latencies
+	}{{"without the sweeper", b.without}, {"with it", b.with}} {
+		fmt.Printf("| %s | %d | %s | %s | %s |\n", row.name, len(row.latencies),
+			row.at(0.5).Round(time.Microsecond), row.at(0.99).Round(time.Microsecond), row.at(0.999).Round(time.Microsecond))
+	}
+	fmt.Printf("| ratio | %.2f | %.2f | %.2f | %.2f |\n", float64(len(b.with))/float64(max(1, len(b.without))),
+		ratio(b.with.at(0.5), b.without.at(0.5)), ratio(b.with.at(0.99), b.without.at(0.99)), ratio(b.with.at(0.999), b.without.at(0.999)))
+	if len(b.ratios) > 0 {
+		fmt.Printf("\nmedian of the rounds' p99 ratios: %.2f\n", median(b.ratios))
+	}
+	fmt.Printf("%d keys deleted in %d rounds, %s of sweeping (%.0f keys/s); %d expired keys left, overdue %s\n",
+		b.swept.Keys, b.swept.Rounds, b.took.Round(time.Millisecond), float64(b.swept.Keys)/b.took.Seconds(), b.left, b.swept.Overdue)
+}

@@ -1,0 +1,91 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"github.com/idemgen/idemgen/gen"
+	"github.com/idemgen/idemgen/generator/files"
+	"github.com/idemgen/idemgen/generator/schema"
+	"github.com/idemgen/idemgen/templates"
+)
+
+// sweepVersion is that of the procedure. Where its text changes, so that a
+// service should have the new one, the next number makes a migration for it.
+const sweepVersion = 1
+
+// AddSweepMigration appends the migration that lets pg_cron sweep at a schedule,
+// unless the latest one in the folder does, or the schedule is "". The migrations
+// given are those that this run adds before it.
+func AddSweepMigration(added []files.File, folder string, cat *schema.Catalog, schedule, now string) ([]files.File, error) {
+	if schedule == "" || cat.Sweep.Version == sweepVersion && cat.Sweep.Schedule == schedule {
+		return added, nil
+	}
+	set, err := template.ParseFS(templates.FS, "migration/*.tmpl")
+	if err != nil {
+		return nil, fmt.Errorf("read the templates: %w", err)
+	}
+	view, err := newSweepView(cat.Sweep, schedule)
+	if err != nil {
+		return nil, err
+	}
+	var body bytes.Buffer
+	if err := set.ExecuteTemplate(&body, "sweep.sql.tmpl", view); err != nil {
+		return nil, fmt.Errorf("render the migration for pg_cron: %w", err)
+	}
+	m := &migrationWriter{folder: folder, numbers: newNumbers(cat.Numbering, now)}
+	for range added {
+		if _, err := m.numbers.next(); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.add("idem_sweep", body.Bytes()); err != nil {
+		return nil, err
+	}
+	return append(added, m.files...), nil
+}
+
+// sweepView is what templates/migration/sweep.sql.tmpl prints.
+type sweepView struct {
+	Version    int
+	Schedule   string
+	Before     string // the schedule that this one replaces, "" for none
+	Statements []string
+}
+
+func newSweepView(before schema.SweepMark, schedule string) (*sweepView, error) {
+	keys, err := inProcedure(gen.SweepKeys, "since", "size")
+	if err != nil {
+		return nil, err
+	}
+	events, err := inProcedure(gen.SweepEvents, "since", "keep", "size")
+	if err != nil {
+		return nil, err
+	}
+	return &sweepView{Version: sweepVersion, Schedule: schedule, Before: before.Schedule, Statements: []string{keys, events}}, nil
+}
+
+var (
+	parameter = regexp.MustCompile(`\$\d+`)
+	lastRow   = " FROM gone g"
+)
+
+// inProcedure makes a statement of the sweeper one of PL/pgSQL: variables in
+// place of parameters, and the result in the variables deleted and last. So the
+// procedure deletes as the sweeper does.
+func inProcedure(query string, variables ...string) (string, error) {
+	head, sql, _ := strings.Cut(query, "\n") // the head is sqlc's
+	if !strings.HasPrefix(head, "-- name: ") || strings.Count(sql, lastRow) != 1 {
+		return "", fmt.Errorf("the sweeper's statement is not of the form that a procedure can take: %s", head)
+	}
+	sql = parameter.ReplaceAllStringFunc(sql, func(p string) string {
+		n, _ := strconv.Atoi(p[1:]) // digits
+		return variables[n-1]
+	})
+	sql = strings.Replace(sql, lastRow, " INTO deleted, last"+lastRow, 1)
+	return "    " + strings.ReplaceAll(strings.TrimSpace(sql), "\n", "\n    ") + ";", nil
+}
