@@ -3,6 +3,7 @@ package idemotel
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -57,7 +58,7 @@ func (r *rig) attributes(t *testing.T, n int) (sdktrace.ReadOnlySpan, map[string
 func texts(attributes []attribute.KeyValue) map[string]string {
 	all := map[string]string{}
 	for _, a := range attributes {
-		all[string(a.Key)] = a.Value.Emit()
+		all[string(a.Key)] = fmt.Sprint(a.Value.AsInterface())
 	}
 	return all
 }
