@@ -31,10 +31,7 @@ func newPool(t *testing.T) *pgxpool.Pool {
 //go:embed internal/api/sql/*.sql
 var emitted embed.FS
 
-var (
-	sectionLine   = regexp.MustCompile(`(?m)^-- statement: (\S+)\n`)
-	parameterLine = regexp.MustCompile(`(?m)^-- \$\d+ `)
-)
+var parameterLine = regexp.MustCompile(`(?m)^-- \$\d+ `)
 
 // Every section of every emitted file is a statement that PostgreSQL takes on
 // the migrated schema, with as many parameters as its comments list.
@@ -46,16 +43,11 @@ func TestEverySectionIsPrepared(t *testing.T) {
 	defer conn.Release()
 	prepared := 0
 	for file, text := range emittedSQL(t) {
-		at := sectionLine.FindAllStringSubmatchIndex(text, -1)
-		if len(at) == 0 {
+		parts := idemtest.Sections(text)
+		if len(parts) == 0 {
 			t.Errorf("%s has no section", file)
 		}
-		for i, m := range at {
-			end := len(text)
-			if i+1 < len(at) {
-				end = at[i+1][0]
-			}
-			name, sql := text[m[2]:m[3]], text[m[1]:end]
+		for name, sql := range parts {
 			description, err := conn.Conn().PgConn().Prepare(t.Context(), "", sql, nil)
 			if err != nil {
 				t.Errorf("%s, section %s: %v", file, name, err)

@@ -35,24 +35,7 @@ func emittedSQL(t testing.TB) map[string]string {
 	return texts
 }
 
-var (
-	sectionLine   = regexp.MustCompile(`(?m)^-- statement: (\S+)\n`)
-	parameterLine = regexp.MustCompile(`(?m)^-- \$(\d+) `)
-)
-
-// sections cuts an emitted file at its `-- statement: ` lines.
-func sections(text string) map[string]string {
-	found := map[string]string{}
-	at := sectionLine.FindAllStringSubmatchIndex(text, -1)
-	for i, m := range at {
-		end := len(text)
-		if i+1 < len(at) {
-			end = at[i+1][0]
-		}
-		found[text[m[2]:m[3]]] = text[m[1]:end]
-	}
-	return found
-}
+var parameterLine = regexp.MustCompile(`(?m)^-- \$(\d+) `)
 
 // Every section of every emitted file is a statement that PostgreSQL takes on
 // the migrated schema, with the parameters that its comments list, and with
@@ -69,7 +52,7 @@ func TestEverySectionIsPrepared(t *testing.T) {
 		t.Errorf("%d files for 11 operations", len(files))
 	}
 	for file, text := range files {
-		parts := sections(text)
+		parts := idemtest.Sections(text)
 		if len(parts) == 0 {
 			t.Errorf("%s has no section", file)
 		}
