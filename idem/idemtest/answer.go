@@ -29,10 +29,17 @@ func (by *protocol) serve(h http.Handler, r *http.Request) answer {
 }
 
 // String is an answer as messages show it.
-func (a answer) String() string {
+func (a answer) String() string { return a.shown(300) }
+
+// enoughShown is for answers by which the reader has to mend a request: a
+// problem lists all that is wrong with it.
+const enoughShown = 4000
+
+// shown is an answer with so many bytes of its body, at most.
+func (a answer) shown(most int) string {
 	body := a.body
-	if len(body) > 300 {
-		body = slices.Concat(body[:300], []byte(" …"))
+	if len(body) > most {
+		body = slices.Concat(body[:most], []byte(" …"))
 	}
 	return fmt.Sprintf("%d %s", a.status, bytes.TrimSpace(body))
 }
@@ -45,10 +52,21 @@ func (a answer) definite() bool { return a.status >= 400 && a.status < 500 && !a
 func (a answer) inFlight() bool { return a.code() == codeInFlight }
 
 // code is what a problem (RFC 9457) is called. Profile gateway has no such
-// words: a refusal is its status there.
+// words: a refusal is its status there. Bodies of the service's own have none
+// either, so that a Retry-After has to tell a request in flight.
 func (a answer) code() string {
-	if a.by.running != "" && a.marker() == a.by.running {
-		return codeInFlight
+	switch {
+	case a.by.running != "":
+		if a.marker() == a.by.running {
+			return codeInFlight
+		}
+	case !a.by.coded:
+		if a.status == a.by.flight && a.header.Get("Retry-After") != "" {
+			return codeInFlight
+		}
+	}
+	if !a.by.coded {
+		return ""
 	}
 	var problem struct{ Code, Type string }
 	if json.Unmarshal(a.body, &problem) != nil {
@@ -74,13 +92,21 @@ func (a answer) is(code string) error {
 		if len(a.body) > 0 {
 			return fmt.Errorf("want no body while the request is in flight, got %s", a)
 		}
+	case !a.by.coded:
+		if a.status == status && a.inFlight() == (code == codeInFlight) {
+			return nil
+		}
 	case !a.by.problems:
 		want = strconv.Itoa(status)
 	}
 	if a.status == status && a.code() == want {
 		return nil
 	}
-	return fmt.Errorf("want %d %s, got %s", status, want, a)
+	err := fmt.Errorf("want %d %s, got %s", status, want, a)
+	if a.status == status && a.by.coded {
+		err = fmt.Errorf("%w\nIf the service has bodies of its own for refusals, set Kit.OwnProblems.", err)
+	}
+	return err
 }
 
 // unreplayable are headers that are no part of a recorded answer: of one

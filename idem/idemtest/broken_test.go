@@ -6,8 +6,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Promises that do not apply to careful handlers of most kinds.
+const (
+	needsKey    = "missing key,"
+	unkeyedRuns = "unprotected requests,"
+	noReturn    = "other values of an intent,"
+	noIntent    = "business intent," + noReturn
+	noForce     = "forced retries at once,"
 )
 
 // A handler that keeps all promises passes, in every profile and form; what is
@@ -17,15 +27,23 @@ func TestCarefulHandlersPass(t *testing.T) {
 		careful careful
 		moot    string
 	}{
-		"ietf":      {careful{}, "unprotected requests, business intent"},
-		"stripe":    {careful{profile: "stripe"}, "missing key, business intent"},
-		"gateway":   {careful{profile: "gateway"}, "missing key, business intent"},
-		"intent":    {careful{intent: true}, "unprotected requests"},
-		"return":    {careful{intent: true, returns: true}, "unprotected requests"},
-		"tombstone": {careful{tombstone: true}, "unprotected requests, business intent"},
-		"force":     {careful{forces: true}, "unprotected requests, business intent"},
-		"sealed":    {careful{sealed: true}, "unprotected requests, business intent"},
-		"no key":    {careful{keyFree: true}, ""},
+		"ietf":           {careful{}, unkeyedRuns + noIntent + noForce},
+		"stripe":         {careful{profile: "stripe"}, needsKey + noIntent + noForce},
+		"gateway":        {careful{profile: "gateway"}, needsKey + noIntent + noForce},
+		"intent":         {careful{intent: true}, unkeyedRuns + noReturn + noForce},
+		"return":         {careful{intent: true, returns: true}, unkeyedRuns + noForce},
+		"tombstone":      {careful{tombstone: true}, unkeyedRuns + noIntent + noForce},
+		"force":          {careful{forces: true}, unkeyedRuns + noIntent},
+		"gateway, force": {careful{profile: "gateway", forces: true}, needsKey + noIntent},
+		"sealed":         {careful{sealed: true}, unkeyedRuns + noIntent + noForce},
+		"no key":         {careful{keyFree: true}, ""},
+		// Bodies that say nothing.
+		"ietf, own":      {careful{hides: true}, unkeyedRuns + noIntent + noForce},
+		"stripe, own":    {careful{profile: "stripe", hides: true}, needsKey + noIntent + noForce},
+		"gateway, own":   {careful{profile: "gateway", hides: true}, needsKey + noIntent + noForce},
+		"intent, own":    {careful{intent: true, hides: true}, unkeyedRuns + noReturn + noForce},
+		"return, own":    {careful{intent: true, returns: true, hides: true}, unkeyedRuns + noForce},
+		"tombstone, own": {careful{tombstone: true, hides: true}, unkeyedRuns + noIntent + noForce},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -93,6 +111,11 @@ func TestBrokenHandlersAreCaught(t *testing.T) {
 		{"a lost commit is done again", broken{lostRunsAgain: true}, "lost request, lost answer", ""},
 		{"the commit is not looked at", broken{trustsCommit: true}, "failing commit", ""},
 		{"a setting is left on the connection", broken{leavesSetting: true}, "connections", ""},
+		{"no answer says whether to retry", broken{noAdvice: true}, "whether to retry", ""},
+		{"every answer says that it helps to retry", broken{advisesAll: true}, "whether to retry", ""},
+		{"no answer says that it helps to retry", broken{advisesNone: true}, "whether to retry", ""},
+		{"a replay does not say whether to retry", broken{replaysUnadvised: true}, "whether to retry", ""},
+		{"503 does not say when to retry", broken{noRetryAfter: true}, "whether to retry", ""},
 		{"a lock is left on the connection", broken{leavesLock: true}, "connections", "concurrent duplicates"},
 	}
 	for _, c := range cases {
@@ -125,14 +148,27 @@ func TestBrokenKindsAreCaught(t *testing.T) {
 		{"gateway: an unprotected request is marked", careful{profile: "gateway", broken: broken{marksUnprotected: true}}, "unprotected requests", ""},
 		{"gateway: any key is taken", careful{profile: "gateway", broken: broken{anyKey: true}}, "malformed keys, echo of the key", ""},
 		{"intent: a second key is an error", careful{intent: true, broken: broken{intentIs500: true}}, "business intent, expiry", "the database's clock"},
-		{"return: a second key writes", careful{intent: true, returns: true, broken: broken{intentRunsAgain: true}}, "business intent, expiry", "the database's clock"},
+		{"return: a second key writes", careful{intent: true, returns: true, broken: broken{intentRunsAgain: true}}, "business intent, other values of an intent, expiry", "the database's clock"},
 		{"tombstone: the body is stored", careful{tombstone: true, broken: broken{keepsBody: true}}, "replay fidelity", ""},
 		{"tombstone: the location is lost", careful{tombstone: true, broken: broken{forgetsLocation: true}}, "replay fidelity", ""},
 		{"sealed: the body can be read", careful{sealed: true, broken: broken{keepsBody: true}}, "replay fidelity", ""},
 		{"force: not allowed, but done", careful{broken: broken{forcesAlways: true}}, "forced retry", ""},
-		{"force: ignored", careful{forces: true, broken: broken{ignoresForce: true}}, "forced retry", ""},
+		{"force: ignored", careful{forces: true, broken: broken{ignoresForce: true}}, "forced retry, forced retries at once", ""},
 		{"force: a run that fails loses the record", careful{forces: true, broken: broken{forcesFirst: true}}, "forced retry", ""},
-		{"force: the old record stays", careful{forces: true, broken: broken{forcesBeside: true}}, "forced retry", ""},
+		{"force: two run at the same time", careful{forces: true, broken: broken{forcesAtOnce: true}}, "forced retries at once", ""},
+		{"force: the second of two is turned away", careful{forces: true, broken: broken{forcesAlone: true}}, "forced retries at once", ""},
+		{"force: the second of two is answered by the first", careful{forces: true, broken: broken{forcesTogether: true}}, "forced retries at once", ""},
+		{"return: the row is shown to any request", careful{intent: true, returns: true, broken: broken{returnsAny: true}}, "other values of an intent", ""},
+		{"stripe: an answer in flight does not say when to retry", careful{profile: "stripe", broken: broken{noRetryAfter: true}}, "whether to retry", ""},
+		{"gateway: processing does not say when to retry", careful{profile: "gateway", broken: broken{noRetryAfter: true}}, "whether to retry", ""},
+		{"own bodies: no fingerprint", careful{hides: true, broken: broken{noFingerprint: true}}, "mismatch", ""},
+		{"own bodies: stripe: a mismatch is 422", careful{profile: "stripe", hides: true, broken: broken{reusedIs: 422}}, "mismatch", ""},
+		{"own bodies: twins are not waited for", careful{hides: true, broken: broken{noWait: true}}, "concurrent duplicates", ""},
+		{"own bodies: stripe: a running twin is an error", careful{profile: "stripe", hides: true, broken: broken{flightIs500: true}}, "concurrent duplicates", ""},
+		{"own bodies: no key is needed", careful{hides: true, broken: broken{keyless: true}}, "missing key, malformed keys", ""},
+		{"own bodies: tombstone: the location is lost", careful{tombstone: true, hides: true, broken: broken{forgetsLocation: true}}, "replay fidelity", ""},
+		{"own bodies: force: two run at the same time", careful{forces: true, hides: true, broken: broken{forcesAtOnce: true}}, "forced retries at once", ""},
+		{"force: the old record stays", careful{forces: true, broken: broken{forcesBeside: true}}, "forced retry, forced retries at once", ""},
 		{"no key: it is recorded", careful{keyFree: true, broken: broken{recordsUnkeyed: true}}, "nothing is recorded", ""},
 	}
 	for _, c := range cases {
@@ -140,6 +176,28 @@ func TestBrokenKindsAreCaught(t *testing.T) {
 			t.Parallel()
 			wantCaught(t, c.broken, c.caught, c.also)
 		})
+	}
+}
+
+// Where copies wait, the one that gives up is listened to as well.
+func TestCopiesThatGiveUpAreAdvised(t *testing.T) {
+	for _, c := range []struct {
+		careful careful
+		says    string
+	}{
+		{careful{hurried: true}, ""},
+		{careful{hurried: true, broken: broken{noAdvice: true}}, "a copy of a running request: 409"},
+		{careful{hurried: true, broken: broken{noRetryAfter: true}}, "a copy of a running request: 409"},
+	} {
+		kit := carefulKit(t, c.careful, carefulSweep)
+		p := &probe{rig: newRig(t, &kit), t: t, op: &kit.Operations[0]}
+		err := p.example()
+		if err == nil {
+			err = p.check(t, check{run: whetherToRetry}, &notes{})
+		}
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%+v: %v", c.careful, err)
+		}
 	}
 }
 
@@ -194,6 +252,7 @@ func skipped(err error) bool { return errors.As(err, new(skip)) || errors.As(err
 func findings(t *testing.T, kit Kit) map[string]error {
 	t.Helper()
 	r := newRig(t, &kit)
+	r.longestWait = 100 * time.Millisecond
 	found := map[string]error{}
 	add := func(name string, err error) {
 		if err != nil {

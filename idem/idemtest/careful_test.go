@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -27,6 +26,8 @@ type careful struct {
 	sealed    bool // they are kept unreadable
 	keyFree   bool // the operation has no key
 	forces    bool // X-Force-Retry runs it again
+	hides     bool // bodies of refusals say nothing
+	hurried   bool // who waits gives up soon
 
 	broken
 }
@@ -87,6 +88,15 @@ type broken struct {
 	ignoresForce      bool
 	forcesFirst       bool // the old record is gone before a forced run has ended
 	forcesBeside      bool // a forced run leaves the old record
+	forcesAtOnce      bool // forced runs don't wait for each other
+	forcesAlone       bool // a forced run beside another one is turned away
+	forcesTogether    bool // a forced run beside another one gets its answer
+	returnsAny        bool // the intent's row is the answer, whatever it holds
+	noAdvice          bool // no answer says whether to retry
+	advisesAll        bool // every answer says so
+	advisesNone       bool // no answer says so
+	replaysUnadvised  bool // a replay says nothing
+	noRetryAfter      bool // nobody is told when
 }
 
 type payment struct {
@@ -219,93 +229,6 @@ func unquoted(line string) (key string, quoted bool) {
 	return line, false
 }
 
-// outcome is a refusal in place of an answer.
-type outcome struct {
-	code   string
-	detail string
-}
-
-func (o outcome) Error() string { return o.code }
-
-// record is a row of idem.keys, or an answer that has none.
-type record struct {
-	status   int
-	headers  map[string]string
-	body     string
-	print    []byte
-	replayed bool
-	running  bool
-}
-
-// refusal is an answer of the profile.
-func (job *work) refusal(o outcome) record {
-	got := record{status: job.by.statusOf(o.code), headers: map[string]string{}}
-	switch o.code {
-	case codeReused:
-		if job.reusedIs > 0 {
-			got.status = job.reusedIs
-		}
-	case codeInFlight:
-		got.running = true
-		got.headers["Retry-After"] = "1"
-		if job.flightIs500 {
-			got.status, got.running = http.StatusInternalServerError, false
-		}
-		if job.by.running != "" && !job.flightHasBody {
-			return got
-		}
-	case "unavailable":
-		got.status = http.StatusServiceUnavailable
-		got.headers["Retry-After"] = "1"
-	case "body-malformed":
-		got.status = http.StatusBadRequest
-	case "over-limit":
-		got.status = http.StatusPaymentRequired
-	case "internal":
-		got.status = http.StatusInternalServerError
-	}
-	got.body = job.problem(got.status, o)
-	return got
-}
-
-func (job *work) problem(status int, o outcome) string {
-	if !job.by.problems {
-		return fmt.Sprintf(`{"code": "%d", "message": "%s %s"}`, status, o.code, o.detail)
-	}
-	return fmt.Sprintf(`{"status": %d, "code": %q, "detail": %q}`, status, o.code, o.detail)
-}
-
-// write sends an answer.
-func (job *work) write(w http.ResponseWriter, got record) {
-	for name, value := range got.headers {
-		w.Header().Set(name, value)
-	}
-	if !got.replayed {
-		w.Header().Set("Set-Cookie", "session="+job.tenant)
-	}
-	if job.key != "" && !job.noEcho {
-		w.Header().Set(job.by.keyHeader, job.by.echoOf(job.key))
-	}
-	marker := job.by.ran
-	switch {
-	case got.running && job.by.running != "":
-		marker = job.by.running
-	case got.replayed:
-		marker = job.by.replay
-	}
-	if got.replayed && job.unmarked || !got.replayed && job.firstUnmarked || job.key == "" && !job.marksUnprotected {
-		marker = ""
-	}
-	if marker != "" {
-		w.Header().Set(job.by.marker, marker)
-	}
-	w.WriteHeader(got.status)
-	if got.replayed && job.otherBytes {
-		got.body += " "
-	}
-	_, _ = io.WriteString(w, got.body)
-}
-
 // carefulKit is the kit for a careful handler.
 func carefulKit(t *testing.T, c careful, sweep string) Kit {
 	if c.profile == "" {
@@ -330,8 +253,9 @@ func carefulKit(t *testing.T, c careful, sweep string) Kit {
 				f.Set("body.amount", limit+1)
 			}
 		},
-		Sweep:    sweepWith(sweep),
-		Patience: 5 * time.Second,
+		Sweep:       sweepWith(sweep),
+		OwnProblems: c.hides,
+		Patience:    5 * time.Second,
 	}
 }
 

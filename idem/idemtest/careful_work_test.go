@@ -33,6 +33,10 @@ func (job *work) answer(w http.ResponseWriter) {
 func (job *work) failed(ctx context.Context) record {
 	got := job.refusal(outcome{code: "internal"})
 	keep := lifetimes[job.profile].ServerError
+	if job.forced {
+		return got // the record that there is stays
+	}
+	got.final = keep > 0 && job.key != ""
 	if job.keepsErrors {
 		keep = time.Hour
 	}
@@ -108,7 +112,7 @@ func (job *work) claim(ctx context.Context, tx pgx.Tx) (got record, found bool, 
 	if err := job.lock(ctx, tx); err != nil {
 		return got, false, err
 	}
-	if job.forced {
+	if job.forced { // unless it has become a plain one
 		return got, false, job.replace(ctx, tx)
 	}
 	got, found, err = job.find(ctx, tx)
@@ -131,6 +135,8 @@ func (job *work) replace(ctx context.Context, tx executor) error {
 		tx = job.side
 	case job.forcesBeside:
 		job.key = newKey()
+	case job.forcesAtOnce:
+		return nil // the record is overwritten
 	}
 	_, err := tx.Exec(ctx, "DELETE FROM idem.keys WHERE scope = $1 AND digest = $2", job.scope, job.digest())
 	return err
@@ -140,11 +146,13 @@ func (job *work) lock(ctx context.Context, tx pgx.Tx) error {
 	var locked bool
 	sql := "SELECT pg_advisory_xact_lock(hashtext($1)) IS NOT NULL"
 	switch {
-	case job.noLock:
+	case job.noLock, job.forced && job.forcesAtOnce:
 		return nil
+	case job.forced && job.forcesTogether:
+		return job.join(ctx, tx)
 	case job.leavesLock:
 		sql = "SELECT pg_advisory_lock(hashtext($1)) IS NOT NULL AND pg_advisory_unlock(hashtext($1)) AND pg_advisory_lock_shared(7) IS NOT NULL"
-	case job.noWait || job.profile != "ietf" && !job.waits:
+	case job.forced && job.forcesAlone, !job.forced && (job.noWait || job.profile != "ietf" && !job.waits):
 		sql = "SELECT pg_try_advisory_xact_lock(hashtext($1))"
 	}
 	if job.leavesSetting {
@@ -152,10 +160,29 @@ func (job *work) lock(ctx context.Context, tx pgx.Tx) error {
 			return err
 		}
 	}
+	if job.hurried {
+		if _, err := tx.Exec(ctx, "SET LOCAL lock_timeout = '100ms'"); err != nil {
+			return err
+		}
+	}
 	err := tx.QueryRow(ctx, sql, job.scope+"/"+job.key).Scan(&locked)
-	if err == nil && !locked {
+	var pgError *pgconn.PgError
+	if errors.As(err, &pgError) && pgError.Code == "55P03" || err == nil && !locked {
 		return outcome{code: codeInFlight}
 	}
+	if err == nil && job.hurried {
+		_, err = tx.Exec(ctx, "SET LOCAL lock_timeout = 0")
+	}
+	return err
+}
+
+// join waits for a forced run, to be answered by it.
+func (job *work) join(ctx context.Context, tx pgx.Tx) error {
+	const try = "SELECT pg_try_advisory_xact_lock(hashtext($1))"
+	if err := tx.QueryRow(ctx, try, job.scope+"/"+job.key).Scan(&job.forced); err != nil || job.forced {
+		return err
+	}
+	_, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext($1))", job.scope+"/"+job.key)
 	return err
 }
 
@@ -272,12 +299,15 @@ func (job *work) paid(id int64) record {
 
 // existing is the row that an intent protects, as the answer.
 func (job *work) existing(ctx context.Context, tx pgx.Tx) (record, error) {
-	var id int64
-	sql := "SELECT id FROM payments WHERE tenant = $1 AND reference = $2"
+	var id, amount int64
+	sql := "SELECT id, amount FROM payments WHERE tenant = $1 AND reference = $2"
 	if job.intentRunsAgain {
-		sql = "UPDATE payments SET amount = amount WHERE tenant = $1 AND reference = $2 RETURNING id"
+		sql = "UPDATE payments SET amount = amount WHERE tenant = $1 AND reference = $2 RETURNING id, amount"
 	}
-	err := tx.QueryRow(ctx, sql, job.tenant, job.payment.Reference).Scan(&id)
+	err := tx.QueryRow(ctx, sql, job.tenant, job.payment.Reference).Scan(&id, &amount)
+	if err == nil && amount != job.payment.Amount && !job.returnsAny {
+		return job.refusal(outcome{code: codeIntent}), nil
+	}
 	got := job.paid(id)
 	got.replayed = true
 	return got, err

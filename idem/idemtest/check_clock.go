@@ -41,7 +41,13 @@ func (p *probe) keptFor(keep time.Duration, request func() error) error {
 	if err != nil {
 		return err
 	}
-	at, err := p.lastExpiry()
+	return p.keptWithin(keep, before, after)
+}
+
+// keptWithin says whether the newest record, made between two times of the
+// database's clock, expires when it should.
+func (r *rig) keptWithin(keep time.Duration, before, after time.Time) error {
+	at, err := r.lastExpiry()
 	if err == nil && (at.Before(before.Add(keep)) || at.After(after.Add(keep))) {
 		return fmt.Errorf("the record expires after %s, want %s", at.Sub(after).Round(time.Second), keep)
 	}
@@ -126,11 +132,7 @@ func databaseClock(p *probe) error {
 // byClock makes a record that expires after the given time, and lets a request
 // meet it while the database's clock is ahead.
 func (p *probe) byClock(ahead, expires string, meet func(*trial, answer) error) error {
-	t, err := p.trial()
-	if err != nil {
-		return err
-	}
-	first, err := t.first()
+	t, first, err := p.done()
 	if err != nil {
 		return err
 	}

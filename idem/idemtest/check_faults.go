@@ -33,6 +33,10 @@ func (p *probe) failing(fault string) error {
 	if err != nil {
 		return err
 	}
+	before, err := p.now()
+	if err != nil {
+		return err
+	}
 	got, err := t.withFault(fault)
 	if err != nil {
 		return err
@@ -41,7 +45,7 @@ func (p *probe) failing(fault string) error {
 		return fmt.Errorf("the database failed, but the answer is %s", got)
 	}
 	if p.op.Kept.ServerError > 0 && fault != "record" {
-		return t.recordedFault(got)
+		return t.recordedFault(got, before)
 	}
 	if err := t.untouched(); err != nil {
 		return err
@@ -53,8 +57,9 @@ func (p *probe) failing(fault string) error {
 }
 
 // recordedFault judges an answer of status 500 that is to be kept: without an
-// effect, it is replayed until it expires.
-func (t *trial) recordedFault(got answer) error {
+// effect, it is replayed until it expires. Before is when it had not been asked
+// for.
+func (t *trial) recordedFault(got answer, before time.Time) error {
 	if got.status != http.StatusInternalServerError {
 		return fmt.Errorf("the database failed, but the answer is %s", got)
 	}
@@ -62,18 +67,14 @@ func (t *trial) recordedFault(got answer) error {
 	if err := errors.Join(again.same(got), again.marked(t.by.replay), t.happened(0)); err != nil {
 		return fmt.Errorf("the retry of a recorded error: %w", err)
 	}
-	at, err := t.p.lastExpiry()
+	after, err := t.p.now()
 	if err != nil {
 		return err
 	}
-	now, err := t.p.now()
-	if keep := t.op.Kept.ServerError; err == nil && (at.After(now.Add(keep)) || at.Before(now.Add(keep-t.p.kit.Patience))) {
-		err = fmt.Errorf("a server error expires after %s, want %s", at.Sub(now).Round(time.Second), keep)
+	if err := t.p.keptWithin(t.op.Kept.ServerError, before, after); err != nil {
+		return fmt.Errorf("a server error: %w", err)
 	}
-	if err == nil {
-		err = t.p.expire()
-	}
-	if err != nil {
+	if err := t.p.expire(); err != nil {
 		return err
 	}
 	if _, err := t.first(); err != nil {
@@ -139,12 +140,9 @@ func (p *probe) losing(at CutPoint) error {
 func (t *trial) settled(got answer) error {
 	switch {
 	case got.status == http.StatusServiceUnavailable:
-		if got.header.Get("Retry-After") == "" {
-			return errors.New("503 without Retry-After")
-		}
 	case t.op.Rejects && got.inFlight():
 		// The server may not have noticed yet that the first connection is lost.
-		if err := got.toldToWait(); err != nil {
+		if err := got.is(codeInFlight); err != nil {
 			return err
 		}
 	case t.op.Tombstone && got.is(codeNotStored) == nil:

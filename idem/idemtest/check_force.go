@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 )
 
 const forceHeader = "X-Force-Retry"
@@ -12,16 +13,12 @@ const forceHeader = "X-Force-Retry"
 // replaces the record; one that fails leaves the old record. Elsewhere it does
 // not run.
 func forcedRetry(p *probe) error {
-	t, err := p.trial()
-	if err != nil {
-		return err
-	}
-	first, err := t.first()
+	t, first, err := p.done()
 	if err != nil {
 		return err
 	}
 	if !p.op.Forces {
-		got := t.force()
+		got := t.force(p.handlers[0])
 		if got.status >= 500 {
 			return fmt.Errorf("a forced request is answered with %s", got)
 		}
@@ -32,14 +29,14 @@ func forcedRetry(p *probe) error {
 			return err
 		}
 	}
-	return t.forced()
+	return t.forced(first)
 }
 
 // force sends the request as a forced one.
-func (t *trial) force() answer {
+func (t *trial) force(h http.Handler) answer {
 	r := t.request(context.Background(), t.key)
 	r.Header.Set(forceHeader, "true")
-	return t.by.serve(t.p.handlers[0], r)
+	return t.by.serve(h, r)
 }
 
 // failingForce lets a forced request fail: it is as if it had not been sent.
@@ -47,7 +44,7 @@ func (t *trial) failingForce(first answer) error {
 	if err := t.p.fault("statement"); err != nil {
 		return err
 	}
-	got := t.force()
+	got := t.force(t.p.handlers[0])
 	if err := errors.Join(t.p.fault(""), t.p.quiesce()); err != nil {
 		return err
 	}
@@ -61,20 +58,26 @@ func (t *trial) failingForce(first answer) error {
 }
 
 // forced sends a forced request and then a plain one.
-func (t *trial) forced() error {
-	got := t.force()
-	if got.status >= 500 || got.inFlight() || got.replayed() {
-		return fmt.Errorf("a forced request is answered with %s, header %s: %q", got, t.by.marker, got.marker())
-	}
+func (t *trial) forced(first answer) error {
+	return t.replaced(first, t.force(t.p.handlers[0]))
+}
+
+// replaced judges the answers to forced requests, in the order in which they ran:
+// each that succeeded has had its effect, and the last of them is the record.
+func (t *trial) replaced(record answer, forced ...answer) error {
 	ran := int64(1)
-	if got.success() {
-		ran = 2
+	for _, got := range forced {
+		if got.status >= 500 || got.inFlight() || got.replayed() {
+			return fmt.Errorf("a forced request is answered with %s, header %s: %q", got, t.by.marker, got.marker())
+		}
+		if got.success() {
+			record, ran = got, ran+1
+		}
 	}
 	if err := t.happened(ran); err != nil {
 		return fmt.Errorf("after a forced request: %w", err)
 	}
-	again := t.run()
-	if err := errors.Join(again.replays(t.op, got), t.happened(ran)); err != nil {
+	if err := errors.Join(t.run().replays(t.op, record), t.happened(ran)); err != nil {
 		return fmt.Errorf("a plain request after a forced one: %w", err)
 	}
 	return nil

@@ -24,9 +24,6 @@ func missingKey(p *probe) error {
 
 // malformedKeys: a key that can't be read is refused, and not echoed.
 func malformedKeys(p *probe) error {
-	if p.op.Key == KeyDerived {
-		return moot("the key is made of other inputs")
-	}
 	t, err := p.trial()
 	if err != nil {
 		return err
@@ -63,9 +60,6 @@ func (t *trial) sendLines(lines []string) answer {
 
 // spellingsOfKey: the longest key; the same key bare, quoted and with a parameter.
 func spellingsOfKey(p *probe) error {
-	if p.op.Key == KeyDerived {
-		return moot("the key is made of other inputs")
-	}
 	t, err := p.trial()
 	if err != nil {
 		return err
@@ -103,9 +97,6 @@ func (p *probe) longKeys(used string) error {
 // echoOfKey: every answer to a valid key tells it, so that logs of both sides
 // can be matched.
 func echoOfKey(p *probe) error {
-	if p.op.Key == KeyDerived {
-		return moot("the key is made of other inputs")
-	}
 	t, err := p.trial()
 	if err != nil {
 		return err

@@ -75,42 +75,12 @@ func (t *trial) recordedOnce(got answer) error {
 }
 
 func (p *probe) refusalKept(before, after time.Time) error {
-	keep := p.op.Kept.ClientError
-	if keep == 0 {
+	if p.op.Kept.ClientError == 0 {
 		p.notes.add("it is not known how long a client error is kept (Operation.Kept)")
 		return nil
 	}
-	at, err := p.lastExpiry()
-	if err == nil && (at.Before(before.Add(keep)) || at.After(after.Add(keep))) {
-		return fmt.Errorf("the record of a client error expires after %s, want %s", at.Sub(after).Round(time.Second), keep)
+	if err := p.keptWithin(p.op.Kept.ClientError, before, after); err != nil {
+		return fmt.Errorf("a client error: %w", err)
 	}
-	return err
-}
-
-// businessIntent: what an intent protects is not done again under another key.
-func businessIntent(p *probe) error {
-	switch {
-	case !p.op.Intent:
-		return moot("it has no intent")
-	case p.op.Key == KeyDerived:
-		return moot("the key is made of other inputs")
-	}
-	t, err := p.trial()
-	if err != nil {
-		return err
-	}
-	first, err := t.first()
-	if err != nil {
-		return err
-	}
-	got := t.send(p.handlers[1], newKey())
-	if p.op.Returns {
-		if got.status != first.status {
-			err = fmt.Errorf("another key with the same intent is answered with %s, but the first answer was %s", got, first)
-		}
-		err = errors.Join(err, got.marked(p.by.replay))
-	} else {
-		err = got.is(codeIntent)
-	}
-	return errors.Join(err, t.happened(1), t.run().repeats(p.op, first))
+	return nil
 }

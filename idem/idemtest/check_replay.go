@@ -12,11 +12,7 @@ import (
 // sequentialDuplicates: a request that is sent again has one effect, and the
 // bytes of the first answer, whatever process it meets.
 func sequentialDuplicates(p *probe) error {
-	t, err := p.trial()
-	if err != nil {
-		return err
-	}
-	first, err := t.first()
+	t, first, err := p.done()
 	if err != nil {
 		return err
 	}
@@ -54,11 +50,7 @@ func otherSpelling(p *probe) error {
 // replayFidelity: a replay has the declared headers of the first answer, and
 // nothing that was of one connection or one client.
 func replayFidelity(p *probe) error {
-	t, err := p.trial()
-	if err != nil {
-		return err
-	}
-	first, err := t.first()
+	t, first, err := p.done()
 	if err != nil {
 		return err
 	}
@@ -113,11 +105,7 @@ FROM idem.keys k, LATERAL jsonb_object_keys(coalesce(k.headers, '{}')) AS h(name
 // mismatch: a key is for one request; another one, in any declared input, is
 // refused.
 func mismatch(p *probe) error {
-	t, err := p.trial()
-	if err != nil {
-		return err
-	}
-	first, err := t.first()
+	t, first, err := p.done()
 	if err != nil {
 		return err
 	}

@@ -11,11 +11,7 @@ func scopeIsolation(p *probe) error {
 	if p.kit.OneScope {
 		return moot("all callers have one scope")
 	}
-	t, err := p.trial()
-	if err != nil {
-		return err
-	}
-	first, err := t.first()
+	t, first, err := p.done()
 	if err != nil {
 		return err
 	}

@@ -127,7 +127,7 @@ func (t *trial) twins(got []answer) error {
 			continue
 		}
 		if t.op.Rejects && got[i].inFlight() {
-			if err := got[i].toldToWait(); err != nil {
+			if err := got[i].is(codeInFlight); err != nil {
 				return err
 			}
 			continue
@@ -137,17 +137,6 @@ func (t *trial) twins(got []answer) error {
 		}
 	}
 	return t.run().repeats(t.op, *first)
-}
-
-// toldToWait says whether an answer of a request in flight is as it should be.
-func (a answer) toldToWait() error {
-	if err := a.is(codeInFlight); err != nil {
-		return err
-	}
-	if a.status >= 400 && a.header.Get("Retry-After") == "" {
-		return fmt.Errorf("%d in-flight without Retry-After", a.status)
-	}
-	return nil
 }
 
 // disconnect: a client that goes away loses nothing: the work goes on, and its

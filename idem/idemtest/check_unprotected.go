@@ -10,11 +10,8 @@ import (
 // unprotected: where a key is optional, a request without one runs, and leaves
 // no record.
 func unprotected(p *probe) error {
-	switch p.op.Key {
-	case KeyRequired:
+	if p.op.Key == KeyRequired {
 		return moot("a key is required")
-	case KeyDerived:
-		return moot("the key is made of other inputs")
 	}
 	t, err := p.trial()
 	if err != nil {
@@ -33,15 +30,6 @@ func unprotected(p *probe) error {
 	return t.unrecorded()
 }
 
-// unrecorded says whether no key was left.
-func (t *trial) unrecorded() error {
-	now, err := t.p.records()
-	if err == nil && now != t.records {
-		return fmt.Errorf("%d keys were left in idem.keys", now-t.records)
-	}
-	return err
-}
-
 // nothingRecorded: an operation without a key takes no notice of one, be it
 // malformed; each request runs.
 func nothingRecorded(p *probe) error {
@@ -53,7 +41,8 @@ func nothingRecorded(p *probe) error {
 	if p.op.Method == http.MethodGet {
 		methods = append(methods, http.MethodHead)
 	}
-	answered := 0
+	answered := false
+	var first answer
 	for _, method := range methods {
 		for _, key := range []string{t.key, t.key, "not a key"} {
 			r := t.request(context.Background(), key)
@@ -65,13 +54,14 @@ func nothingRecorded(p *probe) error {
 			if err := got.marked(""); err != nil {
 				return fmt.Errorf("%s: %w", method, err)
 			}
-			if got.success() {
-				answered++
+			answered = answered || got.success()
+			if first.status == 0 {
+				first = got
 			}
 		}
 	}
-	if answered == 0 {
-		p.notes.add("its example is refused: only that this leaves no record was checked")
+	if err := t.unrecorded(); err != nil || answered {
+		return err
 	}
-	return t.unrecorded()
+	return p.refuses(t.subject, first)
 }

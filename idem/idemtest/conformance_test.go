@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -109,6 +110,21 @@ func TestUnknownEffectsAreNotPassed(t *testing.T) {
 	kit.Operations[0].Writes = []string{"idem.outbox"}
 	if found := findings(t, kit); found["example"] == nil || errors.As(found["example"], new(skip)) {
 		t.Errorf("%v", found)
+	}
+}
+
+// Bodies without codes are faults, unless the kit is told of them; the fault says
+// how.
+func TestUnknownBodiesOfRefusalsAreExplained(t *testing.T) {
+	kit := carefulKit(t, careful{hides: true}, carefulSweep)
+	kit.OwnProblems = false
+	p := &probe{rig: newRig(t, &kit), t: t, op: &kit.Operations[0]}
+	err := p.example()
+	if err == nil {
+		err = p.check(t, check{run: mismatch}, &notes{})
+	}
+	if err == nil || !strings.Contains(err.Error(), "want 422 key-reused, got 422 <sorry/>\nIf the service has bodies of its own for refusals, set Kit.OwnProblems") {
+		t.Errorf("%v", err)
 	}
 }
 

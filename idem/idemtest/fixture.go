@@ -46,7 +46,7 @@ func (f *Fixture) Send(method, path, body string) map[string]any {
 	f.p.as(r, f.Caller)
 	got := f.p.by.serve(f.p.handlers[0], r)
 	if got.status/100 != 2 {
-		f.t.Fatalf("idemtest: fixture of %s: %s %s: %s", f.Operation, method, path, got)
+		f.t.Fatalf("idemtest: fixture of %s: %s %s: %s", f.Operation, method, path, got.shown(enoughShown))
 	}
 	var members map[string]any
 	decoder := json.NewDecoder(bytes.NewReader(got.body))

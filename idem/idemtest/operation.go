@@ -69,6 +69,10 @@ type Input struct {
 	// it, in characters, where it is not 0.
 	Fresh  bool
 	Length int
+	// Shape is a regular expression (of package regexp) that fresh texts match,
+	// made of literals and character classes with fixed counts: PX-[0-9A-Z]{8}.
+	// "": the example's value with a number behind it.
+	Shape string
 	// Unprinted: the input is not part of the fingerprint; a duplicate may have
 	// another value.
 	Unprinted bool

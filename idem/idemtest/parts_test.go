@@ -87,15 +87,23 @@ func TestFreshValues(t *testing.T) {
 	}{
 		{Input{}, "order", "order-a"},
 		{Input{Length: 4}, "order", "or-a"},
+		{Input{Shape: "PX-[0-9A-Z]{3}"}, "PX-ABC", "PX-00A"},
+		{Input{Shape: `[a-c][0-1]\.[a-c]`}, "", "b1.b"},
 		{Input{Type: Number}, "5", int64(1015)},
 		{Input{Type: Number}, "", int64(1010)},
 	} {
-		if got := fresh(c.in, c.example, 10); got != c.want {
-			t.Errorf("%+v: %v, want %v", c, got, c.want)
+		if got, err := fresh(c.in, c.example, 10); got != c.want || err != nil {
+			t.Errorf("%+v: %v, %v, want %v", c, got, err, c.want)
 		}
 	}
-	if a, b := fresh(Input{Type: UUID}, "", 1), fresh(Input{Type: UUID}, "", 1); a == b || len(a.(string)) != 36 {
+	a, _ := fresh(Input{Type: UUID}, "", 1)
+	if b, _ := fresh(Input{Type: UUID}, "", 1); a == b || len(a.(string)) != 36 {
 		t.Errorf("%v, %v", a, b)
+	}
+	for _, wrong := range []string{"[", "a+", "a|b", "[0-9]"} {
+		if got, err := fresh(Input{Name: "body.code", Shape: wrong}, "", 10); err == nil || !strings.Contains(err.Error(), "input body.code: Shape: ") {
+			t.Errorf("%s gives %v, %v", wrong, got, err)
+		}
 	}
 }
 

@@ -2,11 +2,9 @@ package idemtest
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"testing"
 )
 
@@ -27,49 +25,10 @@ func (p *probe) check(t testing.TB, c check, n *notes) error {
 	if err := of.quiesce(); err != nil {
 		return err
 	}
+	if c.sendsKeys && p.op.Key == KeyDerived {
+		return moot("the key is made of other inputs")
+	}
 	return c.run(&of)
-}
-
-// example sends the example: what it changes is what one effect is.
-func (p *probe) example() error {
-	if p.op.Key == KeyNone {
-		return nil // it may refuse: what counts is that nothing is kept
-	}
-	if len(p.op.Writes) == 0 && p.op.Count == nil {
-		return skip("it is not known what it writes: set Writes or Count")
-	}
-	s, err := p.subject("a", false)
-	if err != nil {
-		return err
-	}
-	before, err := p.effects()
-	if err != nil {
-		return err
-	}
-	got := s.send(p.handlers[0], newKey())
-	switch {
-	case got.definite():
-		return skip(fmt.Sprintf("it answers %s\nto its example: %s\nFixtures must make what the example needs, and Set %s; "+
-			"in an emitted test, by conformanceFixtures, set in an init of a _test.go file of your own",
-			got, s.target(), p.settable()))
-	case !got.success():
-		return fmt.Errorf("its example is answered with %s", got)
-	}
-	after, err := p.effects()
-	if err == nil && after == before {
-		return fmt.Errorf("a success changed no row of %v: other tables belong to Writes, or Count is needed", p.op.Writes)
-	}
-	p.each = after - before
-	return err
-}
-
-// settable are the inputs that a fixture may have to set.
-func (p *probe) settable() string {
-	names := make([]string, len(p.op.Inputs))
-	for i, in := range p.op.Inputs {
-		names[i] = in.Name
-	}
-	return strings.Join(names, ", ")
 }
 
 // subject is a request of a caller that was not sent before. Refused: fixtures
@@ -81,36 +40,21 @@ func (p *probe) subject(caller string, refused bool) (*subject, error) {
 	}
 	n := p.subjects.Add(1)
 	for _, in := range p.op.Inputs {
-		if in.Fresh {
-			if err := s.set(in.Name, fresh(in, s.get(in.Name), n)); err != nil {
-				return nil, err
-			}
+		if !in.Fresh {
+			continue
+		}
+		value, err := fresh(in, s.get(in.Name), n)
+		if err == nil {
+			err = s.set(in.Name, value)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("operation %s: %w", p.op.Name, err)
 		}
 	}
 	if p.kit.Fixtures != nil {
 		p.kit.Fixtures(p.t, &Fixture{Operation: p.op.Name, Caller: caller, N: n, Refused: refused, Pool: p.pool, t: p.t, s: s, p: p})
 	}
 	return s, nil
-}
-
-// fresh is a value like the example's that was not used before.
-func fresh(in Input, example string, n int64) any {
-	switch in.Type {
-	case Number:
-		base, _ := strconv.ParseInt(example, 10, 64) // no whole number: from 0
-		return base + 1000 + n
-	case UUID:
-		var b [16]byte
-		_, _ = rand.Read(b[:]) // never fails
-		b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-		return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-	}
-	suffix := "-" + strconv.FormatInt(n, 36)
-	runes := []rune(example)
-	if in.Length > 0 && len(runes)+len(suffix) > in.Length {
-		runes = runes[:max(0, in.Length-len(suffix))]
-	}
-	return string(runes) + suffix
 }
 
 // effects is the number of effects so far.
@@ -174,6 +118,16 @@ func (t *trial) first() (answer, error) {
 	return got, t.happened(1)
 }
 
+// done is a trial whose request has succeeded, and its answer.
+func (p *probe) done() (*trial, answer, error) {
+	t, err := p.trial()
+	if err != nil {
+		return nil, answer{}, err
+	}
+	first, err := t.first()
+	return t, first, err
+}
+
 // happened says whether the effects since the trial began are those of n requests.
 func (t *trial) happened(n int64) error {
 	now, err := t.p.effects()
@@ -198,6 +152,11 @@ func (t *trial) untouched() error {
 	if err := t.happened(0); err != nil {
 		return err
 	}
+	return t.unrecorded()
+}
+
+// unrecorded says whether no key was left.
+func (t *trial) unrecorded() error {
 	now, err := t.p.records()
 	if err == nil && now != t.records {
 		return fmt.Errorf("%d keys were left in idem.keys", now-t.records)

@@ -17,6 +17,9 @@ type protocol struct {
 	malformed                    [][]string
 	longest                      int  // characters of a key
 	quotes                       bool // a key may be a structured-field string (RFC 9651)
+	// coded: the bodies of refusals say what they are called; not with
+	// Kit.OwnProblems.
+	coded bool
 }
 
 // protocols are the profiles of Kit.Profile.
@@ -39,12 +42,14 @@ var protocols = map[string]*protocol{
 }
 
 // protocolOf finds a profile, "" is ietf.
-func protocolOf(profile string) (*protocol, error) {
+func protocolOf(profile string, ownProblems bool) (*protocol, error) {
 	if profile == "" {
 		profile = "ietf"
 	}
-	if by := protocols[profile]; by != nil {
-		return by, nil
+	if known := protocols[profile]; known != nil {
+		by := *known
+		by.coded = !ownProblems
+		return &by, nil
 	}
 	return nil, fmt.Errorf("Kit.Profile is %q; it must be ietf, stripe or gateway", profile)
 }

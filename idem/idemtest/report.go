@@ -10,28 +10,41 @@ import (
 	"testing"
 )
 
-// Result is what became of a check.
-type Result string
+// result is what became of a check.
+type result string
 
 // The results of a check.
 const (
-	Passed  Result = "passed"
-	Failed  Result = "failed"
-	Skipped Result = "not checked" // what it needs is missing
-	Moot    Result = "does not apply"
+	passed     result = "passed"
+	failed     result = "failed"
+	notChecked result = "not checked" // what it needs is missing
+	noMatter   result = "does not apply"
 )
 
-// Finding is what was found about one promise of one operation.
-type Finding struct {
-	Operation string // "" for the service as a whole
-	Promise   string // as the subtest is called
-	Result    Result
-	// Reason says why, unless it has passed; then what was left out.
-	Reason string
+// finding is what was found about one promise of one operation.
+type finding struct {
+	operation string // "" for the service as a whole
+	promise   string // as the subtest is called
+	result    result
+	// reason says why, unless it has passed; then what was left out.
+	reason string
 }
 
-// Report is what Conformance has found, in the order in which it was checked.
-type Report struct{ Findings []Finding }
+// judge ends a test by what its check found.
+func (f finding) judge(t testing.TB) {
+	t.Helper()
+	switch f.result {
+	case failed:
+		t.Fatal(f.reason)
+	case notChecked:
+		t.Skip(f.reason)
+	case noMatter:
+		t.Skipf("%s: %s", f.result, f.reason)
+	}
+}
+
+// report is what Conformance has found, in the order in which it was checked.
+type report struct{ findings []finding }
 
 // notes are what a check has left out.
 type notes struct{ lines []string }
@@ -42,32 +55,32 @@ func (n *notes) add(line string) {
 	}
 }
 
-// add remembers what a check found, and gives it back.
-func (r *Report) add(operation, promise string, n *notes, found error) error {
-	f := Finding{Operation: operation, Promise: promise, Result: Passed}
+// add remembers what a check found.
+func (r *report) add(operation, promise string, n *notes, found error) finding {
+	f := finding{operation: operation, promise: promise, result: passed}
 	var skipped skip
 	var nothing moot
 	switch {
 	case errors.As(found, &skipped):
-		f.Result, f.Reason = Skipped, string(skipped)
+		f.result, f.reason = notChecked, string(skipped)
 	case errors.As(found, &nothing):
-		f.Result, f.Reason = Moot, string(nothing)
+		f.result, f.reason = noMatter, string(nothing)
 	case found != nil:
-		f.Result, f.Reason = Failed, found.Error()
+		f.result, f.reason = failed, found.Error()
 	case n != nil:
-		f.Reason = strings.Join(n.lines, "; ")
+		f.reason = strings.Join(n.lines, "; ")
 	}
-	r.Findings = append(r.Findings, f)
-	return found
+	r.findings = append(r.findings, f)
+	return f
 }
 
-// String has one line per operation and promise.
-func (r *Report) String() string {
+// text has one line per operation and promise.
+func (r *report) text() string {
 	var out strings.Builder
-	for _, f := range r.Findings {
-		fmt.Fprintf(&out, "%-20s  %-28s  %s", orService(f.Operation), f.Promise, f.Result)
-		if f.Reason != "" {
-			fmt.Fprintf(&out, ": %s", oneLine(f.Reason))
+	for _, f := range r.findings {
+		fmt.Fprintf(&out, "%-20s  %-28s  %s", orService(f.operation), f.promise, f.result)
+		if f.reason != "" {
+			fmt.Fprintf(&out, ": %s", oneLine(f.reason))
 		}
 		out.WriteString("\n")
 	}
@@ -84,9 +97,9 @@ func orService(operation string) string {
 // oneLine joins the lines of a reason.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// Markdown is a table of promises and operations: ✓ passed, ✗ failed, ? not
+// markdown is a table of promises and operations: ✓ passed, ✗ failed, ? not
 // checked, – does not apply. The numbers are those of the reasons below it.
-func (r *Report) Markdown() string {
+func (r *report) markdown() string {
 	var out, reasons strings.Builder
 	operations, promises := r.heads()
 	fmt.Fprintf(&out, "| promise | %s |\n|---|%s\n", strings.Join(operations, " | "), strings.Repeat(":-:|", len(operations)))
@@ -105,30 +118,30 @@ func (r *Report) Markdown() string {
 }
 
 // heads are the operations and the promises, in order.
-func (r *Report) heads() (operations, promises []string) {
-	for _, f := range r.Findings {
-		if name := orService(f.Operation); !slices.Contains(operations, name) {
+func (r *report) heads() (operations, promises []string) {
+	for _, f := range r.findings {
+		if name := orService(f.operation); !slices.Contains(operations, name) {
 			operations = append(operations, name)
 		}
-		if !slices.Contains(promises, f.Promise) {
-			promises = append(promises, f.Promise)
+		if !slices.Contains(promises, f.promise) {
+			promises = append(promises, f.promise)
 		}
 	}
 	return operations, promises
 }
 
 // cell is one finding, with the number of its reason; equal reasons share one.
-func (r *Report) cell(operation, promise string, numbers map[string]int, reasons *strings.Builder) string {
-	at := slices.IndexFunc(r.Findings, func(f Finding) bool { return orService(f.Operation) == operation && f.Promise == promise })
+func (r *report) cell(operation, promise string, numbers map[string]int, reasons *strings.Builder) string {
+	at := slices.IndexFunc(r.findings, func(f finding) bool { return orService(f.operation) == operation && f.promise == promise })
 	if at < 0 {
 		return ""
 	}
-	f := r.Findings[at]
-	mark := map[Result]string{Passed: "✓", Moot: "–", Skipped: "?", Failed: "**✗**"}[f.Result]
-	if f.Reason == "" {
+	f := r.findings[at]
+	mark := map[result]string{passed: "✓", noMatter: "–", notChecked: "?", failed: "**✗**"}[f.result]
+	if f.reason == "" {
 		return mark
 	}
-	reason := oneLine(f.Reason)
+	reason := oneLine(f.reason)
 	if numbers[reason] == 0 {
 		numbers[reason] = len(numbers) + 1
 		fmt.Fprintf(reasons, "%d. %s\n", numbers[reason], reason)
@@ -137,21 +150,26 @@ func (r *Report) cell(operation, promise string, numbers map[string]int, reasons
 }
 
 // skippedWhole are the operations of which nothing was checked.
-func (r *Report) skippedWhole() (names []string) {
-	for _, f := range r.Findings {
-		if f.Promise == exampleCheck && f.Result == Skipped {
-			names = append(names, f.Operation)
+func (r *report) skippedWhole() (names []string) {
+	for _, f := range r.findings {
+		if (f.promise == exampleCheck || f.promise == unkeyedCheck) && f.result == notChecked {
+			names = append(names, f.operation)
 		}
 	}
 	return names
 }
 
+// checked reports whether a promise about an operation has held.
+func (r *report) checked(operation string) bool {
+	return slices.ContainsFunc(r.findings, func(f finding) bool { return f.operation == operation && f.result == passed })
+}
+
 // publish logs the report, all of it with -v, else what was not checked, and
 // writes it to a user's writer.
-func (r *Report) publish(t testing.TB, to io.Writer) {
+func (r *report) publish(t testing.TB, to io.Writer) {
 	t.Helper()
 	if testing.Verbose() {
-		t.Logf("what was checked:\n%s", r)
+		t.Logf("what was checked:\n%s", r.text())
 	}
 	if names := r.skippedWhole(); len(names) > 0 {
 		// Not by t.Log, which is silent without -v. The go command shows it when
@@ -159,7 +177,7 @@ func (r *Report) publish(t testing.TB, to io.Writer) {
 		fmt.Fprintf(os.Stderr, "idemtest: %s: NOT CHECKED: %s; go test -v says what is missing\n", t.Name(), strings.Join(names, ", "))
 	}
 	if to != nil {
-		if _, err := io.WriteString(to, r.Markdown()); err != nil {
+		if _, err := io.WriteString(to, r.markdown()); err != nil {
 			t.Errorf("idemtest: write the report: %v", err)
 		}
 	}

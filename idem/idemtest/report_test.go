@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-func exampleReport() *Report {
-	r := &Report{}
+func exampleReport() *report {
+	r := &report{}
 	_ = r.add("Pay", "mismatch", &notes{lines: []string{"for want of another value (Input.Other) without body.kind"}}, nil)
 	_ = r.add("Pay", "expiry", &notes{}, nil)
 	_ = r.add("Pay", "business intent", &notes{}, moot("it has no intent"))
@@ -44,19 +44,19 @@ Move                  example                       not checked: it answers 404
 4. it answers 404
 `
 	r := exampleReport()
-	if got := r.String(); got != text {
+	if got := r.text(); got != text {
 		t.Errorf("the text is\n%s", got)
 	}
-	if got := r.Markdown(); got != table {
+	if got := r.markdown(); got != table {
 		t.Errorf("the table is\n%s", got)
 	}
 	if got := strings.Join(r.skippedWhole(), ","); got != "Move" {
 		t.Errorf("skipped as a whole: %s", got)
 	}
 	var out strings.Builder
-	r.Findings = r.Findings[:5] // the others would be told to who runs this test
+	r.findings = r.findings[:5] // the others would be told to who runs this test
 	r.publish(t, &out)
-	if out.String() != r.Markdown() {
+	if out.String() != r.markdown() {
 		t.Errorf("what is written is\n%s", out.String())
 	}
 }
@@ -107,10 +107,10 @@ func TestPromisesAreDocumented(t *testing.T) {
 }
 
 func TestUnknownProfile(t *testing.T) {
-	if by, err := protocolOf(""); err != nil || by != protocols["ietf"] {
+	if by, err := protocolOf("", false); err != nil || by.keyHeader != "Idempotency-Key" || !by.coded {
 		t.Errorf("the default is %+v, %v", by, err)
 	}
-	if _, err := protocolOf("IETF"); err == nil || !strings.Contains(err.Error(), "ietf, stripe or gateway") {
+	if _, err := protocolOf("IETF", false); err == nil || !strings.Contains(err.Error(), "ietf, stripe or gateway") {
 		t.Errorf("an unknown profile: %v", err)
 	}
 }

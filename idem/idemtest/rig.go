@@ -30,6 +30,8 @@ type rig struct {
 	subjects   atomic.Int64
 	// deferred: tables without a trigger that fails at the commit, by the reason.
 	deferred map[string]error
+	// longestWait is how long a copy of a running request is waited for.
+	longestWait time.Duration
 }
 
 func newRig(t testing.TB, kit *Kit) *rig {
@@ -40,11 +42,11 @@ func newRig(t testing.TB, kit *Kit) *rig {
 	if kit.Patience == 0 {
 		kit.Patience = 20 * time.Second
 	}
-	by, err := protocolOf(kit.Profile)
+	by, err := protocolOf(kit.Profile, kit.OwnProblems)
 	if err != nil {
 		t.Fatalf("idemtest: %v", err)
 	}
-	r := &rig{kit: kit, by: by, cut: &Cutter{}, pool: Open(t, kit.URL, nil), deferred: map[string]error{}}
+	r := &rig{kit: kit, by: by, cut: &Cutter{}, pool: Open(t, kit.URL, nil), deferred: map[string]error{}, longestWait: 5 * time.Second}
 	if err := r.instrument(); err != nil {
 		t.Fatalf("idemtest: %v", err)
 	}
@@ -89,7 +91,10 @@ BEGIN
   IF kind = 'statement' THEN
     RAISE EXCEPTION 'a fault of the conformance kit' USING ERRCODE = 'XX000';
   END IF;
-  IF kind = 'serialization' AND nextval('idemtest.tries') = 1 THEN
+  IF kind = 'gate' THEN
+    PERFORM pg_advisory_xact_lock_shared(1768187245, 1952805748);
+  END IF;
+  IF kind = 'serializations' OR kind = 'serialization' AND nextval('idemtest.tries') = 1 THEN
     RAISE EXCEPTION 'a fault of the conformance kit' USING ERRCODE = '40001';
   END IF;
   RETURN NULL;
