@@ -114,11 +114,7 @@ func (r *runner) addMigrations() error {
 		now = time.Now
 	}
 	var err error
-	at := now().UTC().Format("20060102150405")
-	r.migrations, err = render.Migrations(r.cfg.Migrations, r.catalog, r.wanted, at)
-	if err == nil {
-		r.migrations, err = render.AddSweepMigration(r.migrations, r.cfg.Migrations, r.catalog, r.cfg.Sweep.Cron, at)
-	}
+	r.migrations, err = render.Migrations(r.cfg.Migrations, r.catalog, r.wanted, r.cfg.Sweep.Cron, now().UTC().Format("20060102150405"))
 	var full *render.NumbersUsedUp
 	if errors.As(err, &full) {
 		r.numbersUsedUp(full)

@@ -15,7 +15,7 @@ func update(lines ...string) string {
 }
 
 func TestWhereAParameterComesFrom(t *testing.T) {
-	get := "-- name: Op :many\n-- @http GET /x/{id}\nSELECT id FROM payments WHERE id = @id AND note = @note;\n"
+	get := "-- name: Op :many\n-- @http GET /x/{id}\nSELECT id FROM payments WHERE id = @id AND note = sqlc.narg('note');\n"
 	op := service{queries: get}.operation(t)
 	inputNamed(t, op, "path.id")
 	if in := inputNamed(t, op, "query.note"); in.Required || in.Nullable {

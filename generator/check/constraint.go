@@ -34,7 +34,15 @@ func (b *builder) canViolate(step *model.Step, name string) bool {
 		return true
 	}
 	holders, _ := b.holders(name)
-	return slices.ContainsFunc(holders, func(t *schema.Table) bool { return b.reaches(shape, t) })
+	return slices.ContainsFunc(holders, func(t *schema.Table) bool { return b.reaches(shape, t) || b.dangles(t, name) })
+}
+
+// dangles reports whether name is a foreign key to a table that no migration
+// makes: who can violate it can't be told.
+func (b *builder) dangles(t *schema.Table, name string) bool {
+	return slices.ContainsFunc(t.ForeignKeys, func(f *schema.ForeignKey) bool {
+		return f.Name == name && b.cat.Table(f.References) == nil
+	})
 }
 
 func constraintHint(name string, all []string) string {

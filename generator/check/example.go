@@ -35,7 +35,7 @@ func (b *builder) example() {
 		return
 	}
 	if problem := schema.check("", value); problem != "" {
-		refuse(problem, "make it a valid request: it is published and sent by the conformance kit")
+		refuse(problem, "make it a valid request: conformance_test.go sends it")
 	}
 }
 

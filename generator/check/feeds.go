@@ -1,15 +1,21 @@
 package check
 
 import (
+	"slices"
+
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/schema"
 )
 
 // inputType is the type of a parameter as a request sees it: with the rules of
 // every column that it is stored in as it is, and with the members of a
-// recordset.
+// recordset. One that is nothing but compared is never null: a secret that a
+// request could leave out would be none.
 func (c *checker) inputType(q *model.Query, p model.Param) model.Type {
 	t := p.Type
+	if slices.Contains(q.Shape.Compared, p.Number) {
+		t = notNull(t)
+	}
 	for _, f := range q.Shape.Feeds {
 		if f.Param == p.Number && f.Plain && f.Assigned {
 			c.columnRules(&t, f.Table, f.Column)

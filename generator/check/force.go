@@ -20,15 +20,29 @@ func (b *builder) forceRetry() {
 	case b.in.Config.Profile != config.ProfileGateway:
 		refuse("use profile: gateway, or remove it: a new key runs the operation again",
 			"force_retry=on is in profile gateway only, and this service has profile %s", b.in.Config.Profile)
-	case b.op.Key.From == "none" && d == b.d.words.Policy:
+	case !b.op.Key.Protects() && d == b.d.words.Policy:
 		refuse("remove it: without a key every request runs", "%s has no key, so there is no record to run it again under", b.op.Name)
-	case b.op.Key.From == "none":
-		b.op.Policy.ForceRetry = false // of defaults, which speak of the others
+	case !b.op.Key.Protects():
+		return // of defaults, which speak of the others
 	}
 	for _, step := range b.op.Steps {
 		if step.Intent != nil && step.Query.Shape.Kind == model.Insert {
 			refuse("write @policy force_retry=off for this operation, or remove the @intent",
 				"%s can't be forced to run again: %s would meet the row that its intent %s allows only once", b.op.Name, step.Query.Name, step.Intent.Table.Name)
 		}
+	}
+}
+
+// recordless clears what is said about records where there are none: defaults
+// speak of every operation. What the operation itself says of its record is an
+// error: its answers are not kept, so nothing seals them.
+func (b *builder) recordless() {
+	if !b.op.Key.Protects() {
+		own := b.d.words.Policy
+		if b.op.Policy.Sealed && own != nil && own.Record != nil {
+			b.diags.Errorf(diag.PolicyForm, b.policyPos(own, "record"), "%s has no key, so there is no record to seal", b.op.Name).
+				Hint("remove record=sealed, or give the operation a key")
+		}
+		b.op.Policy.ForceRetry, b.op.Policy.Sealed = false, false
 	}
 }

@@ -30,6 +30,10 @@ func TestForceRetry(t *testing.T) {
 	if p := (service{queries: read, config: everywhere}).operation(t).Policy; p.ForceRetry {
 		t.Error("defaults speak of a read")
 	}
+	keyless := words(createPayment, "-- @key none", "-- @intent payments (tenant_id, order_id)")
+	if p := (service{queries: keyless, config: everywhere}).operation(t).Policy; p.ForceRetry {
+		t.Error("defaults speak of an intent without a key")
+	}
 	upsert := words("-- name: Op :exec\n-- @http PUT /x/{order_id}\nUPDATE payments SET note = @note WHERE order_id = @order_id;\n", "-- @intent payments (tenant_id, order_id)", "-- @policy force_retry=on")
 	if p := (service{queries: upsert, config: gateway}).operation(t).Policy; !p.ForceRetry {
 		t.Error("an UPDATE may meet its intent again")

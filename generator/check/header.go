@@ -35,9 +35,12 @@ func (b *builder) header(h spec.Header) {
 		b.headerError(h, `begin with a literal "/" or "https://host/"`, "the template of Location lets a value choose the host")
 		return
 	}
-	step := b.headerStep(parts)
+	step, meant := b.headerStep(parts)
 	for _, p := range parts {
 		if p.Name != "" {
+			if !meant && b.ambiguous(h, p.Name) {
+				return
+			}
 			column, ok := b.headerColumn(h, step, p.Name)
 			if !ok {
 				return
@@ -64,14 +67,52 @@ func safeLocation(parts []model.Part) bool {
 	return absolutePrefix.MatchString(first) && (len(parts) == 1 || strings.Count(first, "/") > 2)
 }
 
+// rowsWith are the steps whose single row has a column.
+func (b *builder) rowsWith(column string) []string {
+	var names []string
+	for _, s := range b.op.Steps {
+		if s.Query.Command == "one" && s.Each == nil && columnNamed(s.Query, column) != nil {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// ambiguous refuses a column that several steps return, where nothing says which
+// row is meant.
+func (b *builder) ambiguous(h spec.Header, name string) bool {
+	steps := b.rowsWith(name)
+	if len(steps) < 2 {
+		return false
+	}
+	forms := make([]string, len(steps))
+	for i, s := range steps {
+		forms[i] = "{" + s + "." + name + "}"
+	}
+	b.headerError(h, "write "+strings.Join(forms, " or "), "the header %s names the column %s, which several steps return", h.Name, name)
+	return true
+}
+
+// headerHint is the way out where a step does not return the column of a header.
+func (b *builder) headerHint(step *model.Step, name string) string {
+	if other, column, ok := strings.Cut(name, "."); ok && slices.Contains(b.rowsWith(column), other) {
+		return "all columns of a header come from one step: return " + column + " from " + step.Name + " too"
+	}
+	if steps := b.rowsWith(name); len(steps) > 0 {
+		return "write {" + steps[len(steps)-1] + "." + name + "}: that step returns it"
+	}
+	return didYouMean(name, columnNames(step.Query), "column")
+}
+
 // headerStep is the step whose row fills a template: the one it names, as in
-// {InsertOrder.id}, else the response's, else the last with a single row.
-func (b *builder) headerStep(parts []model.Part) *model.Step {
+// {InsertOrder.id}, else the response's; meant is false where neither says so,
+// and it is the last with a single row.
+func (b *builder) headerStep(parts []model.Part) (step *model.Step, meant bool) {
 	for _, p := range parts {
 		if name, _, ok := strings.Cut(p.Name, "."); ok {
 			for _, s := range b.op.Steps {
 				if s.Name == name && len(b.op.Steps) > 1 {
-					return s
+					return s, true
 				}
 			}
 		}
@@ -79,16 +120,16 @@ func (b *builder) headerStep(parts []model.Part) *model.Step {
 	var last *model.Step
 	for _, s := range b.op.Steps {
 		if s.Name == b.op.Response.Step {
-			return s
+			return s, true
 		}
 		if s.Query.Command == "one" && s.Each == nil {
 			last = s
 		}
 	}
 	if last == nil {
-		return b.op.Steps[len(b.op.Steps)-1]
+		return b.op.Steps[len(b.op.Steps)-1], false
 	}
-	return last
+	return last, false
 }
 
 // headerColumn checks one {column} of a template.
@@ -102,7 +143,7 @@ func (b *builder) headerColumn(h spec.Header, step *model.Step, name string) (st
 	switch {
 	case col == nil:
 		b.diags.Errorf(diag.ColumnUnknown, h.Pos, "the header %s names the column %s, which %s does not return", h.Name, name, step.Query.Name).
-			Hint("%s", didYouMean(name, columnNames(step.Query), "column"))
+			Hint("%s", b.headerHint(step, name))
 	case len(col.Embed) > 0 || col.Type.Array || slices.Contains([]model.Kind{model.KindJSON, model.KindBytea}, col.Type.Kind):
 		b.headerError(h, "use a column of text, a number, a uuid or a time", "%s is %s, which a header can't hold", name, describe(col.Type))
 	default:

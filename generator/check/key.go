@@ -47,7 +47,7 @@ func (b *builder) key() {
 // keyless refuses the source `key` where there is none.
 func (b *builder) keyless() {
 	for _, src := range b.keyUses {
-		if b.op.Key.From == "none" {
+		if !b.op.Key.Protects() {
 			b.diags.Errorf(diag.KeyRule, src.Pos, "%s has no key to bind", b.op.Name).Hint("add @key header, or bind another source")
 		}
 	}

@@ -115,6 +115,7 @@ func (c *checker) resolve(q *query) *model.Query {
 	}
 	m.Shape = c.analyze(m)
 	c.params(q, m)
+	m.Shape.Compared = compared(d, m)
 	c.columns(q, m)
 	c.nullable(q, m.Shape)
 	q.resolved = m

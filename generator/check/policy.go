@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/idemgen/idemgen/generator/config"
 	"github.com/idemgen/idemgen/generator/diag"
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/spec"
@@ -13,8 +12,7 @@ import (
 // policies are those that may set a key, the nearest first: annotation or spec,
 // `defaults:`, the profile, which sets every key.
 func (b *builder) policies() []*spec.Policy {
-	profile := config.ProfilePolicy(b.in.Config.Profile)
-	all := []*spec.Policy{&b.in.Config.Defaults, &profile}
+	all := []*spec.Policy{&b.in.Config.Defaults, &b.profile}
 	if b.d.words.Policy != nil {
 		all = slices.Insert(all, 0, b.d.words.Policy)
 	}
@@ -100,16 +98,15 @@ func (b *builder) policyForm(p model.Policy) {
 func (b *builder) fingerprint() {
 	d := b.set(func(d *spec.Policy) bool { return d.Fingerprint != nil })
 	b.fingerprintNames(d)
-	if b.op.Policy.NoPrint && b.op.Key.From != "none" && b.svc.ScopeSource.Kind == model.SourceNone {
+	if b.op.Policy.NoPrint && b.op.Key.Protects() && b.svc.ScopeSource.Kind == model.SourceNone {
 		b.diags.Errorf(diag.KeyRule, b.policyPos(d, "fingerprint"), "without a scope, only the fingerprint keeps clients apart").
 			Hint("%s", b.printHint(d))
 	}
 }
 
-// printHint is the way out where nothing is compared: what says so may be the
-// profile.
+// printHint is the way out where nothing is compared, by what says so.
 func (b *builder) printHint(d *spec.Policy) string {
-	if _, written := d.At["fingerprint"]; !written && d != b.d.words.Policy {
+	if d == &b.profile {
 		return "profile " + b.in.Config.Profile + " compares nothing: add defaults: {fingerprint: all}, or set a scope"
 	}
 	return "remove fingerprint=none, or set a scope"
@@ -134,7 +131,7 @@ func (b *builder) fingerprintNames(d *spec.Policy) {
 				Hint("%s", didYouMean(n.Value, all, "input"))
 		}
 	}
-	if d != b.d.words.Policy && d.Fingerprint.Mode == "only" && len(named) == 0 && len(others) > 0 && b.op.Key.From != "none" {
+	if d != b.d.words.Policy && d.Fingerprint.Mode == "only" && len(named) == 0 && len(others) > 0 && b.op.Key.Protects() {
 		b.diags.Errorf(diag.PolicyForm, b.policyPos(d, "fingerprint"), "the fingerprint of defaults names no input of %s: any other request would be answered with the record", b.op.Name).
 			Hint("give the operation a @policy fingerprint of its own; fingerprint=none says that nothing is compared")
 	}

@@ -40,6 +40,19 @@ func TestPolicyPrecedence(t *testing.T) {
 	}
 }
 
+// Where there is no record, none is sealed: the service needs no Options.Seal.
+func TestOperationsWithoutKeySealNothing(t *testing.T) {
+	sealed := "sealed"
+	everywhere := func(c *config.Config) { c.Defaults = spec.Policy{Record: &sealed} }
+	for word, want := range map[string]bool{"-- @key none": false, "-- @key header": true} {
+		if p := (service{queries: words(createPayment, word), config: everywhere}).operation(t).Policy; p.Sealed != want || !p.RecordBody {
+			t.Errorf("%s: %+v", word, p)
+		}
+	}
+	service{queries: words(createPayment, "-- @key none", "-- @policy record=sealed")}.
+		refuses(t, want{diag.PolicyForm, "CreatePayment has no key, so there is no record to seal", "a key", "record"})
+}
+
 // TestProfileIsUnderneath: what the profile says holds only where neither
 // `defaults:` nor the operation says something else.
 func TestProfileIsUnderneath(t *testing.T) {
@@ -74,6 +87,12 @@ func TestProfileIsUnderneath(t *testing.T) {
 	}
 	service{queries: update(), config: nobody}.
 		refuses(t, want{diag.KeyRule, "without a scope, only the fingerprint keeps clients apart", "profile gateway compares nothing", ""})
+	said := func(c *config.Config) {
+		nobody(c)
+		c.Defaults = spec.Policy{Fingerprint: &spec.Fingerprint{Mode: "none"}}
+	}
+	service{queries: update(), config: said}.
+		refuses(t, want{diag.KeyRule, "without a scope, only the fingerprint keeps clients apart", "remove fingerprint=none", ""})
 }
 
 // TestHeaderKeyByProfile: `@key header` alone means required in profile ietf.

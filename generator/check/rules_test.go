@@ -86,8 +86,10 @@ func TestErrorRules(t *testing.T) {
 		refuses(t, want{diag.CatalogUnknown, "no migration makes a constraint", "did you mean payments_amount_check?", "payments_amuont_check"})
 	service{queries: words(createPayment, "-- @error lines_qty_check 409")}.
 		refuses(t, want{diag.ConstraintUnused, "CreatePayment can't violate lines_qty_check", "writes lines", "lines_qty_check"})
-	service{queries: words(createPayment, "-- @error 40001 409")}.
-		refuses(t, want{diag.ProblemForm, "SQLSTATE 40001 is a passing failure", "503", "40001"})
+	for _, code := range []string{"40001", "25P04"} {
+		service{queries: words(createPayment, "-- @error "+code+" 409")}.
+			refuses(t, want{diag.ProblemForm, "SQLSTATE " + code + " is a passing failure", "503", code})
+	}
 }
 
 // What triggers, functions and cascades write may violate the constraints of

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idemgen/idemgen/generator/config"
 	"github.com/idemgen/idemgen/generator/diag"
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/schema"
@@ -18,13 +19,14 @@ type checker struct {
 	svc     *model.Service
 	queries []*query
 	intents *intentSet
+	profile spec.Policy               // what the profile says: every key
 	callers map[string]*model.Input   // the service-wide caller fields
 	tied    map[*model.Operation]bool // reported by tie already
 }
 
 func check(in Input, diags *diag.List) *model.Service {
 	c := &checker{in: in, diags: diags, cat: in.Catalog, intents: newIntentSet(in.Catalog, diags),
-		callers: map[string]*model.Input{}, tied: map[*model.Operation]bool{}}
+		profile: config.ProfilePolicy(in.Config.Profile), callers: map[string]*model.Input{}, tied: map[*model.Operation]bool{}}
 	c.svc = newService(in)
 	c.scope()
 	c.queries = matchQueries(in.Decls, in.Queries)
@@ -37,6 +39,7 @@ func check(in Input, diags *diag.List) *model.Service {
 	c.untied()
 	c.unused()
 	c.session()
+	c.alikeCallers()
 	c.finishCallers()
 	c.routes()
 	c.operationNames()

@@ -14,7 +14,7 @@ var sqlState = regexp.MustCompile(`^[0-9A-Za-z]{5}$`)
 
 // retried are the SQLSTATE classes and values that the runtime answers itself:
 // it tries again, or says 503 (semantics.md section 5).
-var retried = []string{"40001", "40P01", "26000", "42P05", "0A000", "08", "53", "55P03", "57", "25006", "25P03"}
+var retried = []string{"40001", "40P01", "26000", "42P05", "0A000", "08", "53", "55P03", "57", "25006", "25P03", "25P04"}
 
 // serverStates are the errors of PostgreSQL's own classes, by class (appendix A
 // of its documentation). A code of another class is one that a function of the
@@ -56,7 +56,7 @@ var serverStates = map[string]string{
 	"54": "000 001 011 023",
 	"55": "000 006 P02 P03 P04",
 	"57": "000 014 P01 P02 P03 P04 P05",
-	"58": "000 030 P01 P02",
+	"58": "000 030 P01 P02 P03",
 	"72": "000",
 	"F0": "000 001",
 	"HV": "000 001 002 004 005 006 007 008 009 00A 00B 00C 00D 00J 00K 00L 00M 00N 00P 00Q 00R 010 014 021 024 090 091",
@@ -74,13 +74,14 @@ func (b *builder) isSQLState(name string) bool {
 	return len(holders) == 0
 }
 
-// sqlState refuses a SQLSTATE that the runtime answers itself, and one that
-// nothing can raise.
+// sqlState refuses a SQLSTATE that the runtime answers itself, and one that is
+// no error. One that PostgreSQL is not known to raise is a warning: each of its
+// versions may add some.
 func (b *builder) sqlState(step *model.Step, name spec.Name) {
 	code := strings.ToUpper(name.Value)
 	for _, prefix := range retried {
 		if strings.HasPrefix(code, prefix) {
-			b.diags.Errorf(diag.ProblemForm, name.Pos, "SQLSTATE %s is a passing failure, which is tried again", name.Value).
+			b.diags.Errorf(diag.ProblemForm, name.Pos, "SQLSTATE %s is a passing failure, which is tried again", code).
 				Hint("remove it: the client gets 503 with Retry-After if it lasts")
 			return
 		}
@@ -98,11 +99,11 @@ func (b *builder) sqlState(step *model.Step, name spec.Name) {
 	for i := range states {
 		states[i] = code[:2] + states[i]
 	}
-	entry := b.diags.Errorf(diag.ConstraintUnused, name.Pos, "PostgreSQL has no SQLSTATE %s in its class %s", code, code[:2])
+	entry := b.diags.Warnf(diag.ConstraintUnused, name.Pos, "idemgen knows no SQLSTATE %s in PostgreSQL's class %s", code, code[:2])
 	if near := diag.Nearest(code, states); near != "" {
-		entry.Hint("did you mean %s?", near)
+		entry.Hint("did you mean %s? if your server raises it, it stays as it is", near)
 	} else {
-		entry.Hint("appendix A of PostgreSQL's documentation lists them; errors of your own have a class of their own, such as P0")
+		entry.Hint("appendix A of PostgreSQL's documentation lists them: if your server raises it, it stays as it is; errors of your own have a class of their own, such as P0")
 	}
 }
 

@@ -108,7 +108,7 @@ func (c *checker) untied() {
 	idle := c.idleScopeBind()
 	for _, op := range c.svc.Operations {
 		table, writes := c.writtenWith(op, field)
-		if c.tied[op] || c.usesCaller(op) || op.Key.From == "none" && !writes {
+		if c.tied[op] || c.usesCaller(op) || !op.Key.Protects() && !writes {
 			continue
 		}
 		switch {

@@ -27,7 +27,7 @@ type Config struct {
 	Sweep         Sweep
 	UnknownFields string              // reject | ignore
 	DefaultKeys   map[string]spec.Key // by method, from defaults: key:
-	Defaults      spec.Policy
+	Defaults      spec.Policy         // as written: what it leaves out, the profile says (ProfilePolicy)
 	Pos           map[string]diag.Pos // of each top-level key
 
 	places map[place]diag.Pos

@@ -72,7 +72,6 @@ const minimal = "version: 1\nmigrations: db/migrations\nout: internal/api\nscope
 
 func TestDefaults(t *testing.T) {
 	cfg := parseGood(t, minimal, "example.com/team/payments/v2")
-	d := cfg.Defaults
 	for name, ok := range map[string]bool{
 		"service":        cfg.Service == "payments",
 		"sqlc":           len(cfg.Sqlc) == 1 && cfg.Sqlc[0] == "sqlc.yaml" && cfg.SqlcCommand == nil,
@@ -82,16 +81,7 @@ func TestDefaults(t *testing.T) {
 		"scope position": cfg.Scope.Pos == diag.Pos{File: "idemgen.yaml", Line: 4, Col: 8, Width: 16},
 		"json":           cfg.JSON == JSON{Case: "snake", Bigint: "number", Many: "items"},
 		"unknown_fields": cfg.UnknownFields == "reject",
-		"success":        *d.Success == 24*time.Hour,
-		"client_error":   *d.ClientError == 2*time.Hour,
-		"server_error":   *d.ServerError == 0,
-		"inflight":       d.Inflight.Wait == 2*time.Second,
-		"fingerprint":    d.Fingerprint.Mode == "all",
-		"isolation":      *d.Isolation == "read committed",
-		"timeout":        *d.Timeout == 30*time.Second,
-		"max_body":       *d.MaxBody == 1<<20,
-		"record":         *d.Record == "full",
-		"force_retry":    !*d.ForceRetry,
+		"defaults":       reflect.DeepEqual(cfg.Defaults, spec.Policy{}),
 		"POST":           cfg.DefaultKeys["POST"].From == "header" && cfg.DefaultKeys["POST"].Required == nil,
 		"PUT":            !*cfg.DefaultKeys["PUT"].Required,
 		"GET":            cfg.DefaultKeys["GET"].From == "none",
@@ -103,24 +93,27 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestProfiles: semantics.md section 3 has the table. `defaults:` may stand above
-// the profile, and wins all the same.
+// TestProfiles: semantics.md section 3 has the table. `defaults:` holds what is
+// written there, wherever the profile stands.
 func TestProfiles(t *testing.T) {
 	for profile, want := range map[string]spec.Policy{
 		"ietf":    {ClientError: ptr(2 * time.Hour), ServerError: ptr(time.Duration(0)), Inflight: &spec.Inflight{Wait: 2 * time.Second}, Fingerprint: &spec.Fingerprint{Mode: "all"}},
 		"stripe":  {ClientError: ptr(24 * time.Hour), ServerError: ptr(24 * time.Hour), Inflight: &spec.Inflight{}, Fingerprint: &spec.Fingerprint{Mode: "all"}},
 		"gateway": {ClientError: ptr(2 * time.Hour), ServerError: ptr(5 * time.Minute), Inflight: &spec.Inflight{}, Fingerprint: &spec.Fingerprint{Mode: "none"}},
 	} {
-		full := ProfilePolicy("")
-		full.ClientError, full.ServerError, full.Inflight, full.Fingerprint = want.ClientError, want.ServerError, want.Inflight, want.Fingerprint
-		cfg := parseGood(t, minimal+"profile: "+profile+"\n", "example.com/payments")
-		if cfg.Profile != profile || !reflect.DeepEqual(cfg.Defaults, full) {
-			t.Errorf("%s: %+v", profile, cfg.Defaults)
+		want.Success, want.Timeout, want.MaxBody = ptr(24*time.Hour), ptr(30*time.Second), ptr(int64(1<<20))
+		want.Isolation, want.Record, want.ForceRetry = ptr("read committed"), ptr("full"), ptr(false)
+		if got := ProfilePolicy(profile); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v", profile, got)
 		}
-		cfg = parseGood(t, minimal+"defaults: {server_error: 1h, inflight: wait:3s, fingerprint: only(a)}\nprofile: "+profile+"\n", "example.com/payments")
+		cfg := parseGood(t, minimal+"defaults: {server_error: 1h}\nprofile: "+profile+"\n", "example.com/payments")
 		d := cfg.Defaults
-		if *d.ServerError != time.Hour || d.Inflight.Wait != 3*time.Second || d.Fingerprint.Mode != "only" || *d.ClientError != *want.ClientError {
+		if cfg.Profile != profile || *d.ServerError != time.Hour {
 			t.Errorf("%s below defaults: %+v", profile, d)
+		}
+		d.ServerError, d.Pos, d.At = nil, diag.Pos{}, nil
+		if !reflect.DeepEqual(d, spec.Policy{}) {
+			t.Errorf("%s stands in defaults: %+v", profile, d)
 		}
 	}
 }

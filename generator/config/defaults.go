@@ -31,41 +31,16 @@ func (r *reader) policy(e yamltree.Entry) {
 	if !ok {
 		return
 	}
+	entries = spec.WholePolicy(entries, true, r.diags)
 	entries = yamltree.Unknown(entries, defaultKeys(), "`defaults:`", r.diags)
 	if i := slices.IndexFunc(entries, func(k yamltree.Entry) bool { return k.Key.Value == "key" }); i >= 0 {
 		r.keyRules(entries[i])
 		entries = slices.Delete(entries, i, i+1)
 	}
-	r.written = spec.ReadPolicy(e.Key.Pos, entries, true, r.diags)
+	r.cfg.Defaults = *spec.ReadPolicy(e.Key.Pos, entries, true, r.diags)
 }
 
 func defaultKeys() []string { return append([]string{"key"}, spec.PolicyKeys()...) }
-
-// overlay puts what the file says over what the profile says.
-func (r *reader) overlay() {
-	r.cfg.Defaults = ProfilePolicy(r.cfg.Profile)
-	p, d := r.written, &r.cfg.Defaults
-	if p == nil {
-		return
-	}
-	d.Pos, d.At = p.Pos, p.At
-	over(&d.Success, p.Success)
-	over(&d.ClientError, p.ClientError)
-	over(&d.ServerError, p.ServerError)
-	over(&d.Inflight, p.Inflight)
-	over(&d.Fingerprint, p.Fingerprint)
-	over(&d.Isolation, p.Isolation)
-	over(&d.Timeout, p.Timeout)
-	over(&d.MaxBody, p.MaxBody)
-	over(&d.Record, p.Record)
-	over(&d.ForceRetry, p.ForceRetry)
-}
-
-func over[T any](target **T, value *T) {
-	if value != nil {
-		*target = value
-	}
-}
 
 // keyRules reads `key: {POST: header, …}`.
 func (r *reader) keyRules(e yamltree.Entry) {
@@ -83,7 +58,7 @@ func (r *reader) keyRules(e yamltree.Entry) {
 			r.bad(k.Key.Pos, hint, "%q is not a method that an operation can have", method)
 			continue
 		}
-		s, ok := r.text(k)
+		s, ok := r.text(k, "header")
 		if !ok {
 			continue
 		}
@@ -108,16 +83,16 @@ func (r *reader) json(e yamltree.Entry) {
 		case "bigint":
 			r.oneOf(k, &r.cfg.JSON.Bigint, "number", "string")
 		case "one":
-			r.member(k, &r.cfg.JSON.One, true)
+			r.member(k, &r.cfg.JSON.One, "payment", true)
 		case "many":
-			r.member(k, &r.cfg.JSON.Many, false)
+			r.member(k, &r.cfg.JSON.Many, "items", false)
 		}
 	}
 }
 
-// member reads the name of a JSON member.
-func (r *reader) member(e yamltree.Entry, target *string, empty bool) {
-	s, ok := r.text(e)
+// member reads the name of a JSON member, which may be empty or not.
+func (r *reader) member(e yamltree.Entry, target *string, example string, empty bool) {
+	s, ok := r.text(e, example)
 	switch {
 	case !ok:
 	case s.Value == "" && !empty:

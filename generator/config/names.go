@@ -12,7 +12,7 @@ import (
 )
 
 func (r *reader) version(e yamltree.Entry) {
-	s, ok := r.text(e)
+	s, ok := r.text(e, "1")
 	if ok && s.Value != "1" {
 		r.bad(s.Pos, "write version: 1, or use the idemgen that the file was written for",
 			"this idemgen reads version 1 of the file, not %s", s.Value)
@@ -22,7 +22,7 @@ func (r *reader) version(e yamltree.Entry) {
 var serviceName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
 
 func (r *reader) service(e yamltree.Entry) {
-	s, ok := r.text(e)
+	s, ok := r.text(e, "payments")
 	if !ok {
 		return
 	}
@@ -75,7 +75,7 @@ func serviceOf(s string) string {
 }
 
 func (r *reader) goPackage(e yamltree.Entry) {
-	s, ok := r.text(e)
+	s, ok := r.text(e, "api")
 	if !ok {
 		return
 	}
@@ -117,7 +117,7 @@ func (r *reader) session(e yamltree.Entry) {
 			r.bad(k.Key.Pos, "write a name with a dot, like app.tenant_id", "%q is not a setting that a session can hold for itself", k.Key.Value)
 			continue
 		}
-		s, ok := r.text(k)
+		s, ok := r.text(k, "caller.tenant_id")
 		if !ok {
 			continue
 		}

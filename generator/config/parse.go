@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 
@@ -24,7 +23,6 @@ type reader struct {
 	// misspelt are the keys that unknown ones were probably meant to be: they
 	// are reported already.
 	misspelt []string
-	written  *spec.Policy // of `defaults:`, nil without it
 }
 
 func parse(file string, text []byte, module string, diags *diag.List) *Config {
@@ -50,7 +48,6 @@ func parse(file string, text []byte, module string, diags *diag.List) *Config {
 		}
 		r.key(e)
 	}
-	r.overlay()
 	r.misspelt = yamltree.Misspelt(entries, topKeys())
 	r.required()
 	r.derived()
@@ -67,13 +64,13 @@ func (r *reader) key(e yamltree.Entry) {
 	case "sqlc":
 		r.sqlc(e)
 	case "migrations":
-		r.path(e, &r.cfg.Migrations, true)
+		r.path(e, &r.cfg.Migrations, "db/migrations", true)
 	case "specs":
-		r.paths(e, &r.cfg.Specs)
+		r.paths(e, &r.cfg.Specs, "[endpoints/*.yaml]")
 	case "package":
 		r.goPackage(e)
 	case "out":
-		r.path(e, &r.cfg.Out, false)
+		r.path(e, &r.cfg.Out, "internal/api", false)
 	case "client", "openapi":
 		r.notYet(e.Key.Pos, "`"+e.Key.Value+":`")
 	case "profile":
@@ -130,29 +127,13 @@ func (r *reader) bad(pos diag.Pos, hint, format string, v ...any) {
 	r.diags.Errorf(diag.ConfigValue, pos, format, v...).Hint("%s", hint)
 }
 
-// text returns a single value.
-func (r *reader) text(e yamltree.Entry) (yamltree.Scalar, bool) {
+// text returns a single value; the example is one that the key may have.
+func (r *reader) text(e yamltree.Entry, example string) (yamltree.Scalar, bool) {
 	s, ok := e.Value.Text()
 	if !ok {
-		r.bad(e.Value.Pos(), fmt.Sprintf("write %s: %s", e.Key.Value, exampleOf(e.Key.Value)), "`%s:` takes a single value, this is %s", e.Key.Value, e.Value.Kind())
+		r.bad(e.Value.Pos(), "write "+e.Key.Value+": "+example, "`%s:` takes a single value, this is %s", e.Key.Value, e.Value.Kind())
 	}
 	return s, ok
-}
-
-// exampleOf is a value that a key may have.
-func exampleOf(key string) string {
-	examples := map[string]string{
-		"version": "1", "service": "payments", "migrations": "db/migrations", "package": "api", "out": "internal/api",
-		"profile": "ietf", "unknown_fields": "reject", "case": "snake", "bigint": "number", "one": "payment", "many": "items",
-		"specs": "[endpoints/*.yaml]", "sqlc": "[sqlc.yaml]", "files": "[sqlc.yaml]",
-	}
-	switch value, ok := examples[key]; {
-	case ok:
-		return value
-	case slices.Contains(spec.Methods(), key):
-		return "header"
-	}
-	return "caller.tenant_id" // a scope, or a setting of the session
 }
 
 func (r *reader) mapping(e yamltree.Entry, form string) ([]yamltree.Entry, bool) {
@@ -164,7 +145,7 @@ func (r *reader) mapping(e yamltree.Entry, form string) ([]yamltree.Entry, bool)
 }
 
 func (r *reader) oneOf(e yamltree.Entry, target *string, allowed ...string) {
-	s, ok := r.text(e)
+	s, ok := r.text(e, allowed[0])
 	if !ok {
 		return
 	}
@@ -194,7 +175,7 @@ func join(words []string) string {
 
 // scope reads whose keys they are: a field of the caller, or none.
 func (r *reader) scope(e yamltree.Entry) {
-	s, ok := r.text(e)
+	s, ok := r.text(e, "caller.tenant_id")
 	if !ok {
 		return
 	}

@@ -10,8 +10,8 @@ import (
 
 // path reads one file or folder. Outside says that it may lie outside the
 // folder of idemgen.yaml.
-func (r *reader) path(e yamltree.Entry, target *string, outside bool) {
-	if s, ok := r.text(e); ok {
+func (r *reader) path(e yamltree.Entry, target *string, example string, outside bool) {
+	if s, ok := r.text(e, example); ok {
 		if clean, ok := r.cleanPath(e.Key.Value, s, outside); ok {
 			*target = clean
 		}
@@ -40,11 +40,11 @@ func (r *reader) cleanPath(key string, s yamltree.Scalar, outside bool) (string,
 }
 
 // paths reads a list of files or globs, or a single one.
-func (r *reader) paths(e yamltree.Entry, target *[]string) {
+func (r *reader) paths(e yamltree.Entry, target *[]string, example string) {
 	nodes, ok := e.Value.List()
 	if !ok {
 		if e.Value.IsMap() {
-			r.bad(e.Value.Pos(), "write "+e.Key.Value+": "+exampleOf(e.Key.Value), "`%s:` is a list of files, this is a mapping", e.Key.Value)
+			r.bad(e.Value.Pos(), "write "+e.Key.Value+": "+example, "`%s:` is a list of files, this is a mapping", e.Key.Value)
 			return
 		}
 		nodes = []yamltree.Node{e.Value}
@@ -54,7 +54,7 @@ func (r *reader) paths(e yamltree.Entry, target *[]string) {
 	for _, n := range nodes {
 		s, ok := n.Text()
 		if !ok {
-			r.bad(n.Pos(), "write "+e.Key.Value+": "+exampleOf(e.Key.Value), "`%s:` is a list of files, this element is %s", e.Key.Value, n.Kind())
+			r.bad(n.Pos(), "write "+e.Key.Value+": "+example, "`%s:` is a list of files, this element is %s", e.Key.Value, n.Kind())
 			continue
 		}
 		clean, ok := r.cleanPath(e.Key.Value, s, true)
@@ -96,7 +96,7 @@ func (r *reader) sqlc(e yamltree.Entry) {
 func sqlcKeys() []string { return []string{"files", "command"} }
 
 func (r *reader) sqlcFiles(e yamltree.Entry) {
-	r.paths(e, &r.cfg.Sqlc)
+	r.paths(e, &r.cfg.Sqlc, "[sqlc.yaml]")
 	if e.Value.IsList() && len(r.cfg.Sqlc) == 0 {
 		r.bad(e.Value.Pos(), "write sqlc: [sqlc.yaml]", "`%s:` names no file", e.Key.Value)
 	}

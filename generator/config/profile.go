@@ -3,7 +3,6 @@ package config
 import (
 	"time"
 
-	"github.com/idemgen/idemgen/generator/diag"
 	"github.com/idemgen/idemgen/generator/spec"
 	"github.com/idemgen/idemgen/generator/yamltree"
 )
@@ -33,7 +32,6 @@ func ProfilePolicy(profile string) spec.Policy {
 		MaxBody:     ptr(int64(1 << 20)),
 		Record:      ptr("full"),
 		ForceRetry:  ptr(false),
-		At:          map[string]diag.Pos{},
 	}
 	switch profile {
 	case ProfileStripe:
@@ -50,6 +48,5 @@ func ProfilePolicy(profile string) spec.Policy {
 // optional, refuses a request without the header.
 func NeedsKey(profile string) bool { return profile == ProfileIETF }
 
-// profile reads the header protocol. What it says about policies is settled
-// once the whole file is read: `defaults:` may stand above it.
+// profile reads the header protocol.
 func (r *reader) profile(e yamltree.Entry) { r.oneOf(e, &r.cfg.Profile, Profiles()...) }

@@ -6,7 +6,7 @@ type Code string
 
 // Configuration and files.
 const (
-	ConfigSyntax   Code = "IDEM001" // idemgen.yaml or a spec is not valid YAML
+	ConfigSyntax   Code = "IDEM001" // idemgen.yaml, a sqlc file or a spec is not valid YAML
 	ConfigKey      Code = "IDEM002" // unknown or repeated key
 	ConfigValue    Code = "IDEM003" // a value of the wrong kind or out of range
 	ConfigMissing  Code = "IDEM004" // a required key or file is missing

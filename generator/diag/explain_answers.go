@@ -35,7 +35,7 @@ func explainAnswers() []Explanation {
 		},
 		{
 			Code: ConstraintUnused, Title: "an @error that can never happen",
-			Meaning: "The constraint belongs to a table that the operation doesn't write, or the SQLSTATE is none. Use the name of a constraint of the table that is written, or a SQLSTATE of five characters that PostgreSQL has in its class; errors that your functions raise have a class of their own, such as P0.",
+			Meaning: "The constraint belongs to a table that the operation doesn't write, or the SQLSTATE is none. Use the name of a constraint of the table that is written, or a SQLSTATE of five characters that PostgreSQL has in its class; errors that your functions raise have a class of their own, such as P0. A SQLSTATE that idemgen does not know in a class of PostgreSQL's is a warning: your server may be newer.",
 			Wrong:   "-- @error 23O05 409",
 			Right:   "-- @error 23505 409",
 		},

@@ -29,7 +29,7 @@ func explainConfig() []Explanation {
 		},
 		{
 			Code: SqlcFailed, Title: "sqlc reported an error",
-			Meaning: "idemgen runs sqlc first and shows its messages. Correct the SQL or the schema until `sqlc generate` is content.",
+			Meaning: "idemgen runs sqlc first and shows its messages. Correct the SQL or the schema until `sqlc generate` is content. `column reference \"id\" is ambiguous` also comes where PostgreSQL would know: sqlc looks through WITH, so write the table's name ahead of the column, as in payments.id.",
 			Wrong:   "-- name: GetPayment :one\nSELECT id FROM payment WHERE id = @id;  -- the table is payments",
 			Right:   "-- name: GetPayment :one\nSELECT id FROM payments WHERE id = @id;",
 		},

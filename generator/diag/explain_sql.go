@@ -17,7 +17,7 @@ func explainSQL() []Explanation {
 		},
 		{
 			Code: CatalogUnknown, Title: "a table, column or type that no migration makes",
-			Meaning: "A statement or an annotation names something that is not in the schema as the migrations leave it.",
+			Meaning: "A statement, an annotation, or a constraint or index in a migration names something that is not in the schema as the migrations make it.",
 			Wrong:   "-- @intent payment (tenant_id, order_id)",
 			Right:   "-- @intent payments (tenant_id, order_id)",
 		},

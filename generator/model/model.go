@@ -75,6 +75,10 @@ type Key struct {
 	Prefix   []Part // literal text and path parameters
 }
 
+// Protects reports whether requests can have a key at all: without one nothing
+// is claimed, recorded or replayed.
+func (k Key) Protects() bool { return k.From != "" && k.From != "none" }
+
 // Part is a piece of a template: literal text, or the name of a path
 // parameter or column.
 type Part struct {

@@ -135,15 +135,19 @@ type Shape struct {
 	ModifyingCTE  bool
 	SkipLocked    bool // or NOWAIT
 	RowLocks      bool // FOR UPDATE and kin
-	Grouped       bool // SELECT with aggregates, GROUP BY, DISTINCT, set operations, LIMIT, window functions
+	Grouped       bool // SELECT with aggregates or functions that may be, GROUP BY, DISTINCT, set operations, LIMIT, window functions
 	Feeds         []Feed
 	Recordsets    []Recordset
+	Compared      []int // parameters of which every use is a comparison, in order
 	// OuterNulls are the result columns that an outer join may leave null, in
 	// order.
 	OuterNulls []OuterNull
 	// Calls: it calls a function that migrations make, or that is in a schema of
 	// its own; such a one may write any table.
 	Calls bool
+	// EarlyCalls: a sub-select in its FROM or WITH calls a function that has an
+	// effect, which PostgreSQL may do before it looks at conditions in WHERE.
+	EarlyCalls bool
 	// TargetTraits are of the target table and, joined, of all that Writes names.
 	TargetTraits TableTraits
 }

@@ -66,7 +66,7 @@ func (a answer) from(gate bool) string {
 	}
 	row := "SELECT true AS idem_hit, x.* FROM idem_done x LIMIT 1"
 	switch {
-	case u.stmt.Kind == model.Select && (u.exec() || u.p.op.Key.From != keyNone):
+	case u.stmt.Kind == model.Select && (u.exec() || u.p.op.Key.Protects()):
 		// All rows are asked for, or what the query does behind the first would
 		// not be done.
 		row = "SELECT (SELECT count(*) FROM idem_done) > 0 AS idem_hit, x.* FROM idem_done x LIMIT 1"

@@ -1,7 +1,5 @@
 package plan
 
-import "strings"
-
 // forced is the section for a request that asks to run again (X-Force-Retry):
 // the user's statement as it stands, whatever record there is, and its answer in
 // the record's place. The runtime takes the key's lock in a statement before this
@@ -13,7 +11,7 @@ func (p *planner) forced(u *unit) Statement {
 	sql := p.ungated(u, ps)
 	record := u.recordedCTE(scope, digest, key, print)
 	record.why = "The record before stays until this one takes its place."
-	record.query = strings.Replace(record.query, "INSERT INTO idem.keys (", "INSERT INTO idem.keys AS k (", 1) + `
+	record.query += `
 ON CONFLICT (scope, digest) DO UPDATE SET
   fingerprint = excluded.fingerprint, status = excluded.status, headers = excluded.headers, body = excluded.body,
   attempt = k.attempt + 1, created_at = excluded.created_at, expires_at = excluded.expires_at`

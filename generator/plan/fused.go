@@ -48,7 +48,7 @@ func priorCTE(scope, digest string) cte {
 func (u *unit) recordedCTE(scope, digest, key, print string) cte {
 	return cte{name: "idem_recorded",
 		why: "A twin that won makes this fail on the primary key: all of this statement is undone.",
-		query: "INSERT INTO idem.keys (scope, digest, operation, key, fingerprint, status, headers, body, expires_at)\n" +
+		query: "INSERT INTO idem.keys AS k (scope, digest, operation, key, fingerprint, status, headers, body, expires_at)\n" +
 			"SELECT " + strings.Join([]string{scope, digest, u.p.operationLiteral(), key, print}, ", ") + ", a.status, a.headers,\n" +
 			"  " + u.storedBody() + ",\n" +
 			"  clock_timestamp() + " + u.lifetime() + "\nFROM idem_answer a"}

@@ -76,8 +76,11 @@ func (u *unit) insertColumns() []string {
 	return u.query.Shape.InsertColumns
 }
 
-// gatedWhere adds the gate to a statement's condition, in parentheses of its
-// own, so that an OR of the user's can't open it.
+// gatedWhere adds the gate to a statement's condition. The user's stands in
+// parentheses of its own, so that an OR in it can't open the gate; and behind
+// the gate, since PostgreSQL evaluates conditions that cost it the same, such as
+// an EXISTS about no column, in the order of their places: a replay must not
+// call the functions in it.
 func gatedWhere(s *sqltext.Statement) []edit {
 	if s.Where == nil {
 		at := whereAt(s)
@@ -89,8 +92,8 @@ func gatedWhere(s *sqltext.Statement) []edit {
 		open, end = "(\n  ", "\n)"
 	}
 	return []edit{
-		{sqltext.Span{Start: body.Start, End: body.Start}, open},
-		{sqltext.Span{Start: body.End, End: body.End}, end + " AND " + gateCondition},
+		{sqltext.Span{Start: body.Start, End: body.Start}, gateCondition + " AND " + open},
+		{sqltext.Span{Start: body.End, End: body.End}, end},
 	}
 }
 

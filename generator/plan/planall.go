@@ -57,7 +57,7 @@ func (p *planner) plan() *Operation {
 	out.RoundTrips = 1
 	if out.Strategy == Stepped {
 		out.RoundTrips = 2 + len(p.units)
-		if iso := p.op.Policy.Isolation; iso != "" && iso != readCommitted && p.op.Policy.Wait == 0 && p.op.Key.From != keyNone {
+		if iso := p.op.Policy.Isolation; iso != "" && iso != readCommitted && p.op.Policy.Wait == 0 && p.op.Key.Protects() {
 			out.RoundTrips++ // the key row waits for the answer about the lock
 		}
 		out.Statements = p.steps()
@@ -94,14 +94,11 @@ func (p *planner) single(strategy Strategy, u *unit) []Statement {
 // needsUnkeyed reports whether a request may run without a key.
 func (p *planner) needsUnkeyed() bool {
 	key := p.op.Key
-	return key.From == keyNone || (key.From == keyHeader && !key.Required)
+	return !key.Protects() || (key.From == keyHeader && !key.Required)
 }
 
-// The values of model.Key.From that matter here.
-const (
-	keyNone   = "none"
-	keyHeader = "header"
-)
+// keyHeader is the origin of a key that clients send.
+const keyHeader = "header"
 
 // operationName is the operation's stored name.
 func (p *planner) operationName() string { return p.svc.Name + "." + p.op.Name }

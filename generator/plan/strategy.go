@@ -15,7 +15,7 @@ func (p *planner) choose() (Strategy, string) {
 	if reason := p.whyStepped(); reason != "" {
 		return Stepped, reason
 	}
-	if p.op.Key.From == keyNone {
+	if !p.op.Key.Protects() {
 		return Direct, ""
 	}
 	if reason := p.units[0].whyVerbatim(); reason != "" {
@@ -38,7 +38,7 @@ func (p *planner) whyStepped() string {
 		return "a batch command (:" + u.query.Command + ")"
 	case iso != "" && iso != readCommitted:
 		return "isolation " + iso
-	case p.op.Policy.Sealed && p.op.Key.From != keyNone:
+	case p.op.Policy.Sealed:
 		return "record=sealed: the answer is sealed before it is stored"
 	case u.query.Shape.TargetTraits.Rules:
 		return u.written() + " has rules, which PostgreSQL refuses inside WITH"
@@ -66,10 +66,12 @@ func (u *unit) whyVerbatim() string {
 		return "common table expressions of the statement write"
 	case shape.SkipLocked:
 		return "SKIP LOCKED or NOWAIT must come after the claim"
+	case shape.EarlyCalls:
+		return "a sub-select in FROM or WITH calls a function with an effect, which a condition may come too late for"
 	case u.stmt.Kind == model.Insert:
 		return u.whyInsertVerbatim()
 	case u.stmt.Kind == model.Select && !u.plainSelect(u.stmt):
-		return "aggregates, set operations or LIMIT: a condition inside would still give a row"
+		return "aggregates, functions that may be aggregates, set operations or LIMIT: a condition inside would still give a row"
 	}
 	return ""
 }
@@ -79,7 +81,7 @@ func (u *unit) whyInsertVerbatim() string {
 	case source.Kind == sqltext.SourceValues && len(source.Rows) != 1:
 		return "a VALUES list of several rows"
 	case source.Kind == sqltext.SourceSelect && (u.source == nil || !u.plainSelect(u.source)):
-		return "the rows come from a query with aggregates, set operations or LIMIT"
+		return "the rows come from a query with aggregates, functions that may be aggregates, set operations or LIMIT"
 	}
 	return ""
 }

@@ -128,7 +128,6 @@ func TestStrategies(t *testing.T) {
 			func(op *model.Operation) { op.Policy.Isolation = "serializable" }, Stepped},
 		{"sealed", plain("DELETE FROM lines WHERE sku = @sku RETURNING sku"),
 			func(op *model.Operation) { op.Policy.Sealed = true }, Stepped},
-		{"sealed, but a read", plain("SELECT sku FROM lines"), func(op *model.Operation) { read(op); op.Policy.Sealed = true }, Direct},
 		{"batch", step{name: "Q", command: "batchexec", sql: "DELETE FROM lines WHERE sku = @sku"}, nil, Stepped},
 	}
 	for _, tt := range tests {

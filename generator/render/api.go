@@ -88,8 +88,8 @@ func serviceConfig(svc *model.Service, ops []*plan.Operation) (string, error) {
 	for i, op := range ops {
 		operations[i] = descriptorFunc(op.Model) + "()"
 	}
-	profile := profiles[svc.Profile]
-	if profile == "" && svc.Profile != "" {
+	profile, known := profiles[svc.Profile]
+	if !known {
 		return "", fmt.Errorf("unknown profile %q", svc.Profile)
 	}
 	return object("idem.Config",

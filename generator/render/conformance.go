@@ -28,7 +28,7 @@ func Conformance(out, migrations string, svc *model.Service, ops []*plan.Operati
 		Package: svc.Package, Profile: svc.Profile, OneScope: svc.ScopeSource.Kind == model.SourceNone,
 		Seals: slices.ContainsFunc(ops, func(op *plan.Operation) bool { return op.Model.Policy.Sealed }),
 	}
-	if !slices.ContainsFunc(ops, func(op *plan.Operation) bool { return hasKey(op.Model) }) {
+	if !slices.ContainsFunc(ops, func(op *plan.Operation) bool { return op.Model.Key.Protects() }) {
 		return nil, nil
 	}
 	items := make([]string, len(ops))
@@ -62,8 +62,6 @@ type conformanceView struct {
 	Caller     []string
 }
 
-func hasKey(op *model.Operation) bool { return op.Key.From != "" && op.Key.From != "none" }
-
 // conformanceOperation writes an idemtest.Operation literal.
 func conformanceOperation(op *model.Operation) string {
 	example := exampleBody(op)
@@ -77,10 +75,10 @@ func conformanceOperation(op *model.Operation) string {
 		member{"Writes", writtenTables(op)},
 		member{"Intent", boolean(slices.ContainsFunc(op.Steps, func(s *model.Step) bool { return s.Intent != nil }))},
 		member{"Returns", boolean(slices.ContainsFunc(op.Steps, func(s *model.Step) bool { return s.Intent != nil && s.OnIntent == "return" }))},
-		member{"Rejects", boolean(hasKey(op) && op.Policy.Wait <= 0)},
-		member{"Tombstone", boolean(hasKey(op) && !op.Policy.RecordBody)},
-		member{"Forces", boolean(hasKey(op) && op.Policy.ForceRetry)},
-		member{"Sealed", boolean(hasKey(op) && op.Policy.Sealed)},
+		member{"Rejects", boolean(op.Key.Protects() && op.Policy.Wait <= 0)},
+		member{"Tombstone", boolean(op.Key.Protects() && !op.Policy.RecordBody)},
+		member{"Forces", boolean(op.Policy.ForceRetry)},
+		member{"Sealed", boolean(op.Policy.Sealed)},
 		member{"Kept", conformanceKept(op)},
 	)
 }
@@ -88,7 +86,7 @@ func conformanceOperation(op *model.Operation) string {
 // conformanceKept writes how long records are kept. A client error is kept so
 // long, at least, that a late first attempt finds it.
 func conformanceKept(op *model.Operation) string {
-	if !hasKey(op) {
+	if !op.Key.Protects() {
 		return ""
 	}
 	return object("idemtest.Kept",
@@ -101,7 +99,7 @@ func conformanceKept(op *model.Operation) string {
 // conformanceKey leaves the usual rule out.
 func conformanceKey(op *model.Operation) string {
 	switch {
-	case !hasKey(op):
+	case !op.Key.Protects():
 		return "idemtest.KeyNone"
 	case op.Key.From != "header":
 		return "idemtest.KeyDerived"

@@ -28,6 +28,7 @@ func conformanceInputs(op *model.Operation, example any) []string {
 			member{"Value", raw(value)},
 			member{"Other", raw(otherValue(op, in, example))},
 			member{"Fresh", boolean(fresh)},
+			member{"Shape", shapeOf(in.Type, fresh)},
 			member{"Length", freshLength(in.Type, fresh)},
 			member{"Unprinted", boolean(isUnprinted(op.Policy, in))},
 			member{"Keyed", boolean(isKeyed(op, in))},
@@ -89,13 +90,14 @@ func stores(step *model.Step, in *model.Input, column string) bool {
 	return false
 }
 
-// canBeFresh: the kit makes values of the type, and no check is in the way.
+// canBeFresh: the kit makes values of the type, and no check is in the way, but
+// a pattern of which a shape can be made.
 func canBeFresh(t model.Type) bool {
 	if t.Array || t.List || len(t.Enum) > 0 {
 		return false
 	}
 	for _, c := range t.Checks {
-		if c.Op == model.CheckPattern || c.Op == model.CheckIn || c.Op == model.CheckMax || c.Op == model.CheckExclusiveMax {
+		if c.Op == model.CheckPattern && freshShape(t) == "" || c.Op == model.CheckIn || c.Op == model.CheckMax || c.Op == model.CheckExclusiveMax {
 			return false
 		}
 	}
@@ -116,9 +118,17 @@ func freshType(t model.Type, fresh bool) string {
 	return "idemtest.Number"
 }
 
-// freshLength is the most that a fresh text may have.
-func freshLength(t model.Type, fresh bool) string {
+// shapeOf is the shape of fresh texts that have to match a pattern.
+func shapeOf(t model.Type, fresh bool) string {
 	if !fresh || t.Kind != model.KindText {
+		return ""
+	}
+	return raw(freshShape(t))
+}
+
+// freshLength is the most that a fresh text may have; a shape has its length.
+func freshLength(t model.Type, fresh bool) string {
+	if !fresh || t.Kind != model.KindText || freshShape(t) != "" {
 		return ""
 	}
 	return number(mostCharacters(t))

@@ -176,3 +176,53 @@ func TestConformanceTellsTheService(t *testing.T) {
 		t.Errorf("the service does not seal:\n%s", text)
 	}
 }
+
+// The value of an intent under a pattern is another one for each check.
+func TestConformanceInputsUnderPatterns(t *testing.T) {
+	for pattern, want := range map[string]string{
+		`^[A-Z0-9]{8,20}$`: `Fresh: true, Shape: "[0-9A-Z]{8}"}`,
+		`^[A-Z]{2}$`:       `Other: ` + "`\"BB\"`}",
+	} {
+		in := &model.Input{Name: "tracking_no", From: model.FromBody, Required: true,
+			Type: model.Type{Kind: model.KindText, Checks: []model.Check{{Op: model.CheckPattern, Value: pattern}}}}
+		step := &model.Step{Intent: &model.Intent{Columns: []string{"tracking_no"}}, Args: []model.Source{{Input: in}}}
+		step.Query = &model.Query{Shape: model.Shape{Feeds: []model.Feed{{Param: 1, Column: "tracking_no", Assigned: true}}}}
+		op := &model.Operation{Inputs: []*model.Input{in}, Steps: []*model.Step{step}}
+		if got := spaces(conformanceInputs(op, exampleBody(op))[0]); !strings.HasSuffix(got, want) {
+			t.Errorf("%s: %s, want %s", pattern, got, want)
+		}
+	}
+}
+
+// What has to match a pattern can be fresh where there are enough such texts:
+// every text of the shape holds the checks.
+func TestShapesOfFreshTexts(t *testing.T) {
+	pattern := func(p string, more ...model.Check) model.Type {
+		return model.Type{Kind: model.KindText, Checks: append(more, model.Check{Op: model.CheckPattern, Value: p})}
+	}
+	cases := []struct {
+		name  string
+		typ   model.Type
+		shape string
+	}{
+		{"no pattern", model.Type{Kind: model.KindText}, ""},
+		{"class", pattern(`^[A-Z0-9]{8,20}$`), `[0-9A-Z]{8}`},
+		{"literals", pattern(`^(DHL|UPS)-\d{4,}\.x$`), `DHL-[0-9]{4}\.x`},
+		{"letters of one case", pattern(`^[a-fA-F0-9]{8}$`), `[0-9a-f]{8}`},
+		{"as long as it must", pattern(`^[a-z]+$`, model.Check{Op: model.CheckMinLength, Value: "7"}), `[a-z]{7}`},
+		{"as many as are needed", pattern(`^x*\d?[a-z]+$`), `x{2}[a-z]{3}`},
+		{"anything", pattern(`(?s)^.{5}$`), `[0-9a-z]{5}`},
+		{"no digits or letters", pattern(`^[-_]\d{5}$`), `-[0-9]{5}`},
+		{"too long", model.Type{Kind: model.KindText, Length: 7, Checks: pattern(`^\d{8}$`).Checks}, ""},
+		{"too few", pattern(`^[A-Z]{2}$`), ""},
+		{"two patterns", pattern(`^[0-9]{6,8}$`, model.Check{Op: model.CheckPattern, Value: `^.{8}$`}), ""},
+		{"a boundary of words", pattern(`\b\d{8}`), ""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if got := freshShape(c.typ); got != c.shape {
+				t.Errorf("the shape is %q, want %q", got, c.shape)
+			}
+		})
+	}
+}

@@ -71,7 +71,7 @@ var keyFroms = map[string]string{
 
 // key writes where the key comes from, "" where there is none.
 func (w argWriter) key(k model.Key) (string, error) {
-	if k.From == "" || k.From == "none" {
+	if !k.Protects() {
 		return "", nil
 	}
 	from, ok := keyFroms[k.From]
@@ -112,7 +112,7 @@ var isolations = map[string]string{
 }
 
 func policy(m *model.Operation) string {
-	p, keyed := m.Policy, m.Key.From != "" && m.Key.From != "none"
+	p := m.Policy
 	return object("idem.Policy",
 		member{"Success", duration(p.Success)},
 		member{"ClientError", duration(p.ClientError)},
@@ -123,8 +123,8 @@ func policy(m *model.Operation) string {
 		member{"Print", printed(p)},
 		member{"Isolation", isolations[strings.ToLower(p.Isolation)]},
 		member{"Tombstone", boolean(!p.RecordBody)},
-		member{"Sealed", boolean(p.Sealed && keyed)},
-		member{"Force", boolean(p.ForceRetry && keyed)},
+		member{"Sealed", boolean(p.Sealed)},
+		member{"Force", boolean(p.ForceRetry)},
 	)
 }
 

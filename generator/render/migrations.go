@@ -16,15 +16,33 @@ import (
 	"github.com/idemgen/idemgen/templates"
 )
 
-func migrations(folder string, cat *schema.Catalog, intents []*model.Intent, now string) ([]files.File, error) {
+func migrations(folder string, cat *schema.Catalog, intents []*model.Intent, schedule, now string) ([]files.File, error) {
 	set, err := template.ParseFS(templates.FS, "migration/*.tmpl")
 	if err != nil {
 		return nil, fmt.Errorf("read the templates: %w", err)
 	}
-	m := &migrationWriter{folder: folder, numbers: newNumbers(cat.Numbering, now)}
+	m := &migrationWriter{folder: folder, numbers: newNumbers(cat.Numbering, now), templates: set}
 	if err := m.runtime(cat.Runtime); err != nil {
 		return nil, err
 	}
+	if err := m.intents(cat, intents); err != nil {
+		return nil, err
+	}
+	if err := m.sweep(cat.Sweep, schedule); err != nil {
+		return nil, err
+	}
+	return m.files, nil
+}
+
+type migrationWriter struct {
+	folder    string
+	numbers   *numbers
+	templates *template.Template
+	files     []files.File
+}
+
+// intents adds the migrations of intents that nothing holds yet, one for each.
+func (m *migrationWriter) intents(cat *schema.Catalog, intents []*model.Intent) error {
 	made := map[string]bool{}
 	for _, intent := range intents {
 		id := intentID(intent)
@@ -32,21 +50,20 @@ func migrations(folder string, cat *schema.Catalog, intents []*model.Intent, now
 			continue
 		}
 		made[id] = true
-		var body bytes.Buffer
-		if err := set.ExecuteTemplate(&body, "intent.sql.tmpl", newIntentView(id, intent)); err != nil {
-			return nil, fmt.Errorf("render the migration of intent %s: %w", id, err)
-		}
-		if err := m.add(fileWord(intent.Table.Name)+"_intent", body.Bytes()); err != nil {
-			return nil, err
+		if err := m.render(fileWord(intent.Table.Name)+"_intent", "intent.sql.tmpl", newIntentView(id, intent)); err != nil {
+			return fmt.Errorf("the migration of intent %s: %w", id, err)
 		}
 	}
-	return m.files, nil
+	return nil
 }
 
-type migrationWriter struct {
-	folder  string
-	numbers *numbers
-	files   []files.File
+// render adds the migration that a template makes of a view.
+func (m *migrationWriter) render(name, file string, view any) error {
+	var body bytes.Buffer
+	if err := m.templates.ExecuteTemplate(&body, file, view); err != nil {
+		return fmt.Errorf("render %s: %w", file, err)
+	}
+	return m.add(name, body.Bytes())
 }
 
 // runtime adds the migrations of the runtime's tables that come after version

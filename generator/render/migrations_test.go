@@ -46,7 +46,7 @@ func eventsIntent() *model.Intent {
 
 func TestMigrationsGolden(t *testing.T) {
 	got, err := Migrations("db/migrations", catalog(schema.Numbering{Width: 5, Last: 6}),
-		[]*model.Intent{paymentsIntent(), openLoans(), eventsIntent()}, noon)
+		[]*model.Intent{paymentsIntent(), openLoans(), eventsIntent()}, "", noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestMigrationNumbers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := Migrations("m", catalog(tt.numbering), []*model.Intent{paymentsIntent(), openLoans()}, noon)
+			got, err := Migrations("m", catalog(tt.numbering), []*model.Intent{paymentsIntent(), openLoans()}, "", noon)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +93,7 @@ func TestMigrationNumbers(t *testing.T) {
 }
 
 func TestMigrationNumbersUsedUp(t *testing.T) {
-	_, err := Migrations("m", catalog(schema.Numbering{Width: 2, Last: 99}), []*model.Intent{paymentsIntent()}, noon)
+	_, err := Migrations("m", catalog(schema.Numbering{Width: 2, Last: 99}), []*model.Intent{paymentsIntent()}, "", noon)
 	if err == nil || !strings.Contains(err.Error(), "more digits") {
 		t.Errorf("got %v", err)
 	}
@@ -101,7 +101,7 @@ func TestMigrationNumbersUsedUp(t *testing.T) {
 
 // What a marker, the catalog or an index stands for is not made again.
 func TestMigrationsOnce(t *testing.T) {
-	first, err := Migrations("m", &schema.Catalog{}, []*model.Intent{paymentsIntent(), paymentsIntent()}, noon)
+	first, err := Migrations("m", &schema.Catalog{}, []*model.Intent{paymentsIntent(), paymentsIntent()}, "", noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestMigrationsOnce(t *testing.T) {
 	there.Markers[markerOf(t, first[1])] = "renamed.sql"
 	held := openLoans()
 	held.Missing = false
-	again, err := Migrations("m", there, []*model.Intent{paymentsIntent(), held}, noon)
+	again, err := Migrations("m", there, []*model.Intent{paymentsIntent(), held}, "", noon)
 	if err != nil || len(again) != 0 {
 		t.Errorf("made again: %s, %v", paths(again), err)
 	}
@@ -135,7 +135,7 @@ func markerOf(t *testing.T, f files.File) string {
 // The catalog finds each migration by its marker, however the file is named.
 func TestMarkersAreReadBack(t *testing.T) {
 	intents := []*model.Intent{paymentsIntent(), openLoans(), eventsIntent()}
-	made, err := Migrations("m", &schema.Catalog{}, intents, noon)
+	made, err := Migrations("m", &schema.Catalog{}, intents, "", noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestMarkersAreReadBack(t *testing.T) {
 	if cat.Runtime != 1 || len(cat.Markers) != len(intents) {
 		t.Errorf("runtime %d, markers %v", cat.Runtime, cat.Markers)
 	}
-	again, err := Migrations("m", cat, intents, noon)
+	again, err := Migrations("m", cat, intents, "", noon)
 	if err != nil || len(again) != 0 {
 		t.Errorf("made again: %s, %v", paths(again), err)
 	}
@@ -168,7 +168,7 @@ CREATE TABLE events_1 PARTITION OF events FOR VALUES FROM ('2026-01-01') TO ('20
 // The migrations do what they say, twice, and undo it.
 func TestMigrationsRun(t *testing.T) {
 	pool := idemtest.Pool(t, migratedTables)
-	made, err := Migrations("m", catalog(schema.Numbering{}), []*model.Intent{paymentsIntent(), openLoans(), eventsIntent()}, noon)
+	made, err := Migrations("m", catalog(schema.Numbering{}), []*model.Intent{paymentsIntent(), openLoans(), eventsIntent()}, "", noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestMigrationsRun(t *testing.T) {
 // and must not be taken for the real one.
 func TestMigrationsReplaceAnInvalidIndex(t *testing.T) {
 	pool := idemtest.Pool(t, migratedTables, `INSERT INTO payments VALUES ('t', 'o'), ('t', 'o')`)
-	made, err := Migrations("m", catalog(schema.Numbering{}), []*model.Intent{paymentsIntent()}, noon)
+	made, err := Migrations("m", catalog(schema.Numbering{}), []*model.Intent{paymentsIntent()}, "", noon)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func newOperationView(svc *model.Service, op *plan.Operation, im *imports) (oper
 		Input: inputs[0], InputTypes: inputs[1:],
 		Output: outputs[0], OutputTypes: outputs[1:],
 		DocLines:    docLines(m.Description),
-		Keyed:       m.Key.From != "" && m.Key.From != "none",
+		Keyed:       m.Key.Protects(),
 		KeyOptional: m.Key.From == "header" && !m.Key.Required,
 	}, nil
 }

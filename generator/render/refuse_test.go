@@ -19,6 +19,7 @@ func TestEmitRefuses(t *testing.T) {
 		{"a method of the service", func(_ *model.Service, op *plan.Operation) { op.Model.Name = "Mount" }, "Mount"},
 		{"a scope that is no caller field", func(svc *model.Service, _ *plan.Operation) { svc.Caller = nil }, "caller.tenant_id"},
 		{"an unknown profile", func(svc *model.Service, _ *plan.Operation) { svc.Profile = "soap" }, `"soap"`},
+		{"no profile", func(svc *model.Service, _ *plan.Operation) { svc.Profile = "" }, `profile ""`},
 		{"an unknown strategy", func(_ *model.Service, op *plan.Operation) { op.Strategy = "hope" }, `"hope"`},
 		{"an argument of another operation", func(_ *model.Service, op *plan.Operation) {
 			op.Statements[0].Args = args(body("stranger", textType))

@@ -17,8 +17,9 @@ func Emit(out string, svc *model.Service, ops []*plan.Operation) ([]files.File, 
 }
 
 // Migrations renders the goose migrations that are missing: the runtime's
-// tables, and one per intent, numbered as the folder is. Now is used only for
-// timestamp numbering (YYYYMMDDhhmmss).
-func Migrations(folder string, cat *schema.Catalog, intents []*model.Intent, now string) ([]files.File, error) {
-	return migrations(folder, cat, intents, now)
+// tables, one per intent, and the one that lets pg_cron sweep at a schedule ("" for
+// none), numbered as the folder is. Now is used only for timestamp numbering
+// (YYYYMMDDhhmmss).
+func Migrations(folder string, cat *schema.Catalog, intents []*model.Intent, schedule, now string) ([]files.File, error) {
+	return migrations(folder, cat, intents, schedule, now)
 }

@@ -1,52 +1,33 @@
 package render
 
 import (
-	"bytes"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
-	"text/template"
 
 	"github.com/idemgen/idemgen/gen"
-	"github.com/idemgen/idemgen/generator/files"
 	"github.com/idemgen/idemgen/generator/schema"
-	"github.com/idemgen/idemgen/templates"
 )
 
 // sweepVersion is that of the procedure. Where its text changes, so that a
 // service should have the new one, the next number makes a migration for it.
 const sweepVersion = 1
 
-// AddSweepMigration appends the migration that lets pg_cron sweep at a schedule,
-// unless the latest one in the folder does, or the schedule is "". The migrations
-// given are those that this run adds before it.
-func AddSweepMigration(added []files.File, folder string, cat *schema.Catalog, schedule, now string) ([]files.File, error) {
-	if schedule == "" || cat.Sweep.Version == sweepVersion && cat.Sweep.Schedule == schedule {
-		return added, nil
+// sweep adds the migration that lets pg_cron sweep at a schedule, unless the
+// latest one in the folder does, or the schedule is "".
+func (m *migrationWriter) sweep(before schema.SweepMark, schedule string) error {
+	if schedule == "" || before.Version == sweepVersion && before.Schedule == schedule {
+		return nil
 	}
-	set, err := template.ParseFS(templates.FS, "migration/*.tmpl")
+	view, err := newSweepView(before, schedule)
 	if err != nil {
-		return nil, fmt.Errorf("read the templates: %w", err)
+		return err
 	}
-	view, err := newSweepView(cat.Sweep, schedule)
-	if err != nil {
-		return nil, err
+	if err := m.render("idem_sweep", "sweep.sql.tmpl", view); err != nil {
+		return fmt.Errorf("the migration for pg_cron: %w", err)
 	}
-	var body bytes.Buffer
-	if err := set.ExecuteTemplate(&body, "sweep.sql.tmpl", view); err != nil {
-		return nil, fmt.Errorf("render the migration for pg_cron: %w", err)
-	}
-	m := &migrationWriter{folder: folder, numbers: newNumbers(cat.Numbering, now)}
-	for range added {
-		if _, err := m.numbers.next(); err != nil {
-			return nil, err
-		}
-	}
-	if err := m.add("idem_sweep", body.Bytes()); err != nil {
-		return nil, err
-	}
-	return append(added, m.files...), nil
+	return nil
 }
 
 // sweepView is what templates/migration/sweep.sql.tmpl prints.
@@ -69,10 +50,10 @@ func newSweepView(before schema.SweepMark, schedule string) (*sweepView, error) 
 	return &sweepView{Version: sweepVersion, Schedule: schedule, Before: before.Schedule, Statements: []string{keys, events}}, nil
 }
 
-var (
-	parameter = regexp.MustCompile(`\$\d+`)
-	lastRow   = " FROM gone g"
-)
+var parameter = regexp.MustCompile(`\$\d+`)
+
+// lastRow is how the sweeper's statements end their list of results.
+const lastRow = " FROM gone g"
 
 // inProcedure makes a statement of the sweeper one of PL/pgSQL: variables in
 // place of parameters, and the result in the variables deleted and last. So the

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/generator/diag"
@@ -28,7 +30,7 @@ func sweepMigration(t *testing.T, before schema.SweepMark, schedule string) []fi
 	t.Helper()
 	cat := catalog(schema.Numbering{Width: 5, Last: 6})
 	cat.Sweep = before
-	got, err := AddSweepMigration(nil, "m", cat, schedule, noon)
+	got, err := Migrations("m", cat, nil, schedule, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,11 +47,7 @@ func TestSweepMigrationGolden(t *testing.T) {
 // It is made once per schedule, behind the others of its run, and found again.
 func TestSweepMigrationIsMadeOnce(t *testing.T) {
 	cat := catalog(schema.Numbering{Width: 3, Last: 41})
-	intents, err := Migrations("m", cat, []*model.Intent{paymentsIntent()}, noon)
-	if err != nil {
-		t.Fatal(err)
-	}
-	both, err := AddSweepMigration(intents, "m", cat, everyFive, noon)
+	both, err := Migrations("m", cat, []*model.Intent{paymentsIntent()}, everyFive, noon)
 	if err != nil || paths(both) != "m/042_payments_intent.sql m/043_idem_sweep.sql" || !both[1].Once {
 		t.Fatalf("%s: %v", paths(both), err)
 	}
@@ -162,6 +160,23 @@ func TestSweepProcedureDoesWhatTheSweeperDoes(t *testing.T) {
 	}
 }
 
+// A batch without rows would never come to an end: it is refused.
+func TestSweepProcedureRefusesABatchWithoutRows(t *testing.T) {
+	pool := idemtest.Open(t, idemtest.URL(t, script(sweepMigration(t, schema.SweepMark{}, everyFive)[0], "Up"), sweepable), nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for batch, want := range map[string]string{"0": "batch is 0", "-5": "batch is -5", "NULL": "batch is NULL"} {
+		_, err := pool.Exec(ctx, "CALL idem.sweep("+batch+")")
+		var pg *pgconn.PgError
+		if !errors.As(err, &pg) || pg.Code != "22023" || !strings.Contains(pg.Message, want+", and must be at least 1") {
+			t.Errorf("%s: %v", batch, err)
+		}
+	}
+	if _, err := pool.Exec(ctx, "CALL idem.sweep(1)"); err != nil || len(survivors(t, pool)) != 70+6+4 {
+		t.Errorf("%v; %d are left", err, len(survivors(t, pool)))
+	}
+}
+
 // pg_cron's own server: the extension must be loaded when it starts.
 func cronServer(t *testing.T) *pgserver.Server {
 	if testing.Short() {
@@ -232,7 +247,7 @@ func TestSweepIsScheduledByPgCron(t *testing.T) {
 	jobs := func() string {
 		return one[string](t, server.URL(), "SELECT coalesce(string_agg(schedule || ' ' || command, ', '), '') FROM cron.job")
 	}
-	runtime, err := Migrations("m", &schema.Catalog{}, nil, noon)
+	runtime, err := Migrations("m", &schema.Catalog{}, nil, "", noon)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,8 +84,9 @@ func (a *analysis) refuseMerge(pos diag.Pos) {
 
 // facts collects what holds wherever in the statement it stands.
 func (a *analysis) facts() {
-	f := factCollector{analysis: a, targets: map[*pg.RangeVar]bool{}}
+	f := factCollector{analysis: a, targets: map[*pg.RangeVar]bool{}, comparison: newComparison()}
 	sqltext.Walk(a.stmt.Tree(), f.visit)
+	a.shape.Compared = f.comparison.only(a.uses)
 	for _, rel := range f.relations {
 		if !f.targets[rel] && (rel.Schemaname != "" || !slices.Contains(f.ctes, rel.Relname)) {
 			a.shape.Reads = appendNew(a.shape.Reads, rangeName(rel))
@@ -106,9 +107,12 @@ type factCollector struct {
 	targets   map[*pg.RangeVar]bool
 	written   []*pg.RangeVar
 	ctes      []string
+
+	comparison comparison
 }
 
 func (f *factCollector) visit(m proto.Message) bool {
+	f.comparison.visit(m)
 	switch n := m.(type) {
 	case *pg.ParamRef:
 		f.uses[int(n.Number)]++
@@ -123,12 +127,17 @@ func (f *factCollector) visit(m proto.Message) bool {
 		f.noteRecordset(n)
 	case *pg.FuncCall:
 		f.shape.Calls = f.shape.Calls || f.cat.mayWrite(n)
+	case *pg.SelectStmt:
+		f.noteEarly(n.FromClause, n.GetWithClause())
 	case *pg.InsertStmt:
 		f.write(n.Relation)
+		f.noteEarly(nil, n.GetWithClause())
 	case *pg.UpdateStmt:
 		f.write(n.Relation)
+		f.noteEarly(n.FromClause, n.GetWithClause())
 	case *pg.DeleteStmt:
 		f.write(n.Relation)
+		f.noteEarly(n.UsingClause, n.GetWithClause())
 	case *pg.MergeStmt:
 		f.refuseMerge(f.at(int32(f.stmt.Start)))
 	}
@@ -202,7 +211,7 @@ func (a *analysis) statement() {
 	case *pg.Node_InsertStmt:
 		a.insertShape(n.InsertStmt)
 	case *pg.Node_SelectStmt:
-		a.shape.Grouped = isGrouped(n.SelectStmt)
+		a.shape.Grouped = a.cat.isGrouped(n.SelectStmt)
 	}
 	a.noteNulls(a.query(tree, nil))
 }
@@ -218,7 +227,7 @@ func (a *analysis) insertShape(n *pg.InsertStmt) {
 	source := a.stmt.Source
 	a.shape.SingleValues = source.Kind == sqltext.SourceDefault || source.Kind == sqltext.SourceValues && len(source.Rows) == 1
 	if source.Kind == sqltext.SourceSelect {
-		a.shape.Grouped = isGrouped(n.GetSelectStmt().GetSelectStmt())
+		a.shape.Grouped = a.cat.isGrouped(n.GetSelectStmt().GetSelectStmt())
 	}
 }
 

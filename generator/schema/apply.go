@@ -13,6 +13,7 @@ import (
 // apply applies one statement of a migration. Grants, comments, data
 // and all else that doesn't change tables or types is passed over.
 func (b *builder) apply(stmt *pg.Node, span sqltext.Span, text string) {
+	b.noteOpaque(stmt)
 	switch n := stmt.Node.(type) {
 	case *pg.Node_CreateStmt:
 		b.createTable(n.CreateStmt)
@@ -35,6 +36,8 @@ func (b *builder) apply(stmt *pg.Node, span sqltext.Span, text string) {
 		b.createRule(n.RuleStmt)
 	case *pg.Node_CreateFunctionStmt:
 		b.noteFunction(n.CreateFunctionStmt)
+	case *pg.Node_DefineStmt:
+		b.noteAggregate(n.DefineStmt)
 	case *pg.Node_DoStmt:
 		b.applyDo(n.DoStmt, span, text)
 	case *pg.Node_VariableSetStmt:

@@ -32,20 +32,26 @@ type builder struct {
 	guarded bool
 	// intent: the file is a migration that idemgen made for an intent.
 	intent bool
+
+	made     map[model.TableName]bool // every name that a table ever had
+	mentions []mention
+	// opaque: from here on, tables may have been made and changed out of sight.
+	opaque bool
 }
 
 func build(files []File, diags *diag.List) *Catalog {
 	b := &builder{
-		cat: &Catalog{Markers: map[string]string{}, functions: map[string]bool{}}, diags: diags,
+		cat: &Catalog{Markers: map[string]string{}, functions: map[string]bool{}, aggregates: map[string]bool{}}, diags: diags,
 		tables: map[model.TableName]*Table{}, enums: map[model.TableName]*Enum{},
 		domains: map[model.TableName]*Domain{}, indexes: map[model.TableName]*index{},
-		others: map[model.TableName]*Table{},
+		others: map[model.TableName]*Table{}, made: map[model.TableName]bool{},
 	}
 	ordered, numbering := order(files, diags)
 	b.cat.Numbering = numbering
 	for _, f := range ordered {
 		b.applyFile(f)
 	}
+	b.reportMentions()
 	b.finish()
 	return b.cat
 }
@@ -85,6 +91,7 @@ func (b *builder) applyText(text string) {
 }
 
 func (b *builder) reportSyntax(err error) {
+	b.opaque = true
 	var e *sqltext.Error
 	if errors.As(err, &e) {
 		b.diags.Errorf(diag.MigrationForm, b.pos(e.Offset, 0), "this migration can't be read: %s", firstLine(e.Message)).

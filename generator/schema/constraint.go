@@ -36,6 +36,7 @@ func (c constraint) is(kind pg.ConstrType) bool { return c.def != nil && c.def.C
 // names depend: checks, the primary key, other indexes, foreign keys.
 func (b *builder) addConstraints(t *Table, pending []constraint) {
 	for _, c := range pending {
+		b.mentionConstraint(t, c)
 		switch {
 		case c.is(pg.ConstrType_CONSTR_CHECK):
 			b.addCheck(t, c.def)

@@ -14,6 +14,7 @@ func (b *builder) createTable(stmt *pg.CreateStmt) {
 		return
 	}
 	t.partitionBy(stmt.Partspec)
+	t.loose = stmt.OfTypename != nil
 	b.inherit(t, stmt)
 	var pending []constraint
 	for _, elt := range stmt.TableElts {
@@ -49,7 +50,7 @@ func (b *builder) newTable(rel *pg.RangeVar, ifNotExists bool) *Table {
 		return nil
 	}
 	t := &Table{Name: name, Pos: pos}
-	b.tables[name] = t
+	b.tables[name], b.made[name] = t, true
 	return t
 }
 
@@ -58,8 +59,10 @@ func (b *builder) inherit(t *Table, stmt *pg.CreateStmt) {
 	for _, n := range stmt.InhRelations {
 		parent := b.table(n.GetRangeVar(), false)
 		if parent == nil {
+			t.loose = true
 			continue
 		}
+		t.loose = t.loose || parent.loose
 		parent.history.children = append(parent.history.children, t)
 		if stmt.Partbound != nil {
 			t.history.parent = parent
@@ -144,8 +147,10 @@ const (
 func (b *builder) like(t *Table, clause *pg.TableLikeClause) []constraint {
 	from := b.table(clause.Relation, false)
 	if from == nil {
+		t.loose = true
 		return nil
 	}
+	t.loose = t.loose || from.loose
 	for _, c := range from.Columns {
 		col := copyColumn(c)
 		switch with := clause.Options; {

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"strings"
 
 	pg "github.com/sqlc-dev/oliphant"
@@ -16,6 +17,7 @@ import (
 func (b *builder) applyDo(stmt *pg.DoStmt, span sqltext.Span, text string) {
 	body, offset := doBody(stmt, span, text)
 	if body == "" || !mentionsDDL(body) {
+		b.opaque = b.opaque || b.callsOwn(body)
 		return
 	}
 	block, err := readBlock(body)
@@ -36,7 +38,17 @@ func (b *builder) applyDo(stmt *pg.DoStmt, span sqltext.Span, text string) {
 	b.base, b.guarded = base, guarded
 }
 
+// callsOwn reports whether a body names a function that migrations make, or
+// makes up statements: either may make tables.
+func (b *builder) callsOwn(body string) bool {
+	words := strings.FieldsFunc(strings.ToLower(body), func(r rune) bool {
+		return (r < 'a' || r > 'z') && r != '_' && (r < '0' || r > '9')
+	})
+	return slices.ContainsFunc(words, func(w string) bool { return w == "execute" || b.cat.functions[w] })
+}
+
 func (b *builder) refuseDo(offset int, why string) {
+	b.opaque = true
 	b.diags.Errorf(diag.MigrationForm, b.pos(offset, 0), "this DO block changes tables or types in a way that can't be followed: %s", why).
 		Hint("write the statement itself, with IF NOT EXISTS where it may have run before, or BEGIN … EXCEPTION WHEN duplicate_object THEN NULL")
 }

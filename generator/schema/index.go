@@ -16,6 +16,7 @@ func (b *builder) createIndex(stmt *pg.IndexStmt) {
 	if t == nil {
 		return
 	}
+	b.mentionIndex(t, stmt)
 	name := stmt.Idxname
 	if name != "" && b.indexes[model.TableName{Schema: t.Name.Schema, Name: name}] != nil {
 		return // IF NOT EXISTS, or a mistake that the database will report

@@ -34,6 +34,7 @@ type Catalog struct {
 	path       []string        // schemas that migrations put in search_path, beside public
 	composites []*Table        // composite types
 	functions  map[string]bool // names of the functions that migrations make
+	aggregates map[string]bool // and of the aggregates
 }
 
 // SweepMark is what a migration that schedules sweeping was made for.
@@ -63,6 +64,7 @@ type Table struct {
 	Pos         diag.Pos
 
 	history history
+	loose   bool // it may have columns that aren't known
 }
 
 // Column is a column of a table.

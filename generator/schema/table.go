@@ -182,7 +182,7 @@ func (b *builder) setName(t *Table, to model.TableName) {
 	from := t.Name
 	delete(b.tables, from)
 	t.Name = to
-	b.tables[to] = t
+	b.tables[to], b.made[to] = t, true
 	for _, other := range b.tables {
 		for _, f := range other.ForeignKeys {
 			if f.References == from {

@@ -15,7 +15,7 @@ func (b *builder) createTableAs(into *pg.IntoClause, query *pg.Node, ifNotExists
 	if t == nil {
 		return
 	}
-	t.Traits.View = view
+	t.Traits.View, t.loose = view, true
 	b.deriveColumns(t, query, texts(into.GetColNames()))
 	for _, c := range t.Columns {
 		c.NotNull = false
@@ -32,7 +32,7 @@ func (b *builder) createView(stmt *pg.ViewStmt) {
 		return
 	}
 	if t := b.newTable(stmt.View, false); t != nil {
-		t.Traits.View = true
+		t.Traits.View, t.loose = true, true
 		b.linkView(t, stmt.Query)
 		b.deriveColumns(t, stmt.Query, texts(stmt.Aliases))
 	}

@@ -8,9 +8,28 @@ import (
 	"github.com/idemgen/idemgen/generator/yamltree"
 )
 
+// policyKeys are the keys of a policy, each with a value that it may have.
+var policyKeys = []struct{ name, example string }{
+	{"success", "24h"}, {"client_error", "2h"}, {"server_error", "0s"}, {"inflight", "wait:2s"}, {"fingerprint", "only(a,b)"},
+	{"isolation", "serializable"}, {"timeout", "30s"}, {"max_body", "1MiB"}, {"record", "full"}, {"force_retry", "on"},
+}
+
 // PolicyKeys are the keys of @policy, of `policy:` and of `defaults:`.
 func PolicyKeys() []string {
-	return []string{"success", "client_error", "server_error", "inflight", "fingerprint", "isolation", "timeout", "max_body", "record", "force_retry"}
+	names := make([]string, len(policyKeys))
+	for i, k := range policyKeys {
+		names[i] = k.name
+	}
+	return names
+}
+
+func policyExample(key string) string {
+	for _, k := range policyKeys {
+		if k.name == key {
+			return k.example
+		}
+	}
+	return ""
 }
 
 const maxKept = 3650 * 24 * time.Hour
@@ -185,12 +204,6 @@ func (a *args) forceRetry(f field, p *Policy) bool {
 	return a.badValue(f, "write on or off", "%q is neither on nor off", f.text)
 }
 
-// policyExamples are values that the keys of a policy may have.
-var policyExamples = map[string]string{
-	"success": "24h", "client_error": "2h", "server_error": "0s", "inflight": "wait:2s", "fingerprint": "only(a,b)",
-	"isolation": "serializable", "timeout": "30s", "max_body": "1MiB", "record": "full", "force_retry": "on",
-}
-
 // ReadPolicy parses the entries of a YAML policy. Config says that they stand
 // under `defaults:` of idemgen.yaml. Entries with unknown keys must have been
 // removed by the caller, or are reported.
@@ -200,7 +213,7 @@ func ReadPolicy(at diag.Pos, entries []yamltree.Entry, config bool, diags *diag.
 		in = inConfig
 	}
 	p := &Policy{Pos: at, At: map[string]diag.Pos{}}
-	for _, e := range entries {
+	for _, e := range WholePolicy(entries, config, diags) {
 		text, ok := e.Value.Text()
 		if !ok {
 			code := diag.SpecForm
@@ -208,7 +221,7 @@ func ReadPolicy(at diag.Pos, entries []yamltree.Entry, config bool, diags *diag.
 				code = diag.ConfigValue
 			}
 			diags.Errorf(code, e.Value.Pos(), "`%s:` takes a single value, this is %s", e.Key.Value, e.Value.Kind()).
-				Hint("write %s: %s", e.Key.Value, policyExamples[e.Key.Value])
+				Hint("write %s: %s", e.Key.Value, policyExample(e.Key.Value))
 			continue
 		}
 		a := &args{word: "policy", where: in, text: text, wordAt: e.Key.Pos, diags: diags}

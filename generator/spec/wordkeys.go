@@ -27,7 +27,7 @@ func (r *wordReader) read(e yamltree.Entry) {
 	case w.name == "example":
 		r.example(w, e)
 	case e.Value.IsNull():
-		r.diags.Errorf(diag.SpecForm, e.Key.Pos, "`%s:` has no value", w.name).Hint("write %s: %s%s", w.name, w.form, likeThis(w))
+		r.diags.Errorf(diag.SpecForm, e.Key.Pos, "`%s:` has no value", w.name).Hint("%s", w.howTo())
 	case e.Value.IsMap() && w.named != nil:
 		r.mapping(w, e.Value)
 	case e.Value.IsMap() && w.name == "policy":
@@ -42,25 +42,15 @@ func (r *wordReader) read(e yamltree.Entry) {
 func (r *wordReader) text(w word, at diag.Pos, n yamltree.Node) {
 	text, ok := n.Text()
 	if !ok {
-		r.diags.Errorf(diag.SpecForm, n.Pos(), "`%s:` can't be %s", w.name, n.Kind()).Hint("write %s: %s%s", w.name, w.form, likeThis(w))
+		r.diags.Errorf(diag.SpecForm, n.Pos(), "`%s:` can't be %s", w.name, n.Kind()).Hint("%s", w.howTo())
 		return
 	}
 	w.read(r.where, at, text, r.decl, r.diags)
 }
 
-// wordExamples are values of the words as keys of YAML.
-var wordExamples = map[string]string{
-	"bind": "{from_id: body.from_account}", "intent": "payments (tenant_id, order_id)", "require": "enough 402 insufficient_funds",
-	"status": "created 201", "empty": "404 no_such_payment", "error": "payments_amount_check 422 amount_not_positive", "omit": "[secret]",
-	"http": "POST /v1/transfers 201", "operation": "CreateTransfer", "tag": "[transfers]", "key": "header optional",
-	"header": `Location "/v1/transfers/{id}"`, "policy": "{timeout: 30s}",
-}
-
-func likeThis(w word) string {
-	if example, ok := wordExamples[w.name]; ok {
-		return "; like " + w.name + ": " + example
-	}
-	return ""
+// howTo is the form of a word's value, and one like it.
+func (w word) howTo() string {
+	return "write " + w.name + ": " + w.form + "; like " + w.name + ": " + w.example
 }
 
 func (r *wordReader) list(w word, n yamltree.Node) {

@@ -12,6 +12,7 @@ import (
 type word struct {
 	name      string
 	form      string // of its arguments
+	example   string // of its value as a key of YAML
 	operation bool   // says how the outside reaches the operation; else it travels with the statement
 	once      bool
 	notYet    bool
@@ -30,24 +31,24 @@ const problemArgs = `STATUS [code] ["title"]`
 // words lists the language of version 1; see docs for their meaning.
 func words() []word {
 	return []word{
-		{name: "bind", form: "PARAM SOURCE [default=V] [min=V] [max=V]", named: parseBind, nameOK: isIdent, nameWhat: "a parameter"},
-		{name: "intent", form: "CONSTRAINT, or TABLE (COLUMNS) [where CONDITION] [conflict|return]", once: true, parse: parseIntent},
-		{name: "require", form: "COLUMN " + problemArgs, named: parseRequire, nameOK: isDotted, nameWhat: "a column"},
-		{name: "status", form: "COLUMN STATUS", named: parseStatus, nameOK: isDotted, nameWhat: "a column"},
-		{name: "empty", form: "STATUS, or " + problemArgs, once: true, parse: parseEmpty},
-		{name: "error", form: "CONSTRAINT " + problemArgs, named: parseError, nameOK: isConstraint, nameWhat: "a constraint or SQLSTATE"},
-		{name: "omit", form: "COLUMN, …", parse: parseOmit},
+		{name: "bind", form: "PARAM SOURCE [default=V] [min=V] [max=V]", example: "{from_id: body.from_account}", named: parseBind, nameOK: isIdent, nameWhat: "a parameter"},
+		{name: "intent", form: "CONSTRAINT, or TABLE (COLUMNS) [where CONDITION] [conflict|return]", example: "payments (tenant_id, order_id)", once: true, parse: parseIntent},
+		{name: "require", form: "COLUMN " + problemArgs, example: "enough 402 insufficient_funds", named: parseRequire, nameOK: isDotted, nameWhat: "a column"},
+		{name: "status", form: "COLUMN STATUS", example: "created 201", named: parseStatus, nameOK: isDotted, nameWhat: "a column"},
+		{name: "empty", form: "STATUS, or " + problemArgs, example: "404 no_such_payment", once: true, parse: parseEmpty},
+		{name: "error", form: "CONSTRAINT " + problemArgs, example: "payments_amount_check 422 amount_not_positive", named: parseError, nameOK: isConstraint, nameWhat: "a constraint or SQLSTATE"},
+		{name: "omit", form: "COLUMN, …", example: "[secret]", parse: parseOmit},
 		{name: "outbox", notYet: true},
-		{name: "http", form: "METHOD /path/{name} [STATUS]", operation: true, once: true, parse: parseHTTP},
+		{name: "http", form: "METHOD /path/{name} [STATUS]", example: "POST /v1/transfers 201", operation: true, once: true, parse: parseHTTP},
 		{name: "webhook", operation: true, notYet: true},
 		{name: "consume", operation: true, notYet: true},
 		{name: "tool", operation: true, notYet: true},
-		{name: "operation", form: "NAME", operation: true, once: true, parse: parseOperation},
-		{name: "tag", form: "NAME, …", operation: true, parse: parseTag},
-		{name: "key", form: `SOURCE [prefix="…"], or header [required|optional], or intent, or none`, operation: true, once: true, parse: parseKey},
-		{name: "header", form: `NAME "template with {column}"`, operation: true, named: parseHeader, nameOK: isToken, nameWhat: "a header name"},
+		{name: "operation", form: "NAME", example: "CreateTransfer", operation: true, once: true, parse: parseOperation},
+		{name: "tag", form: "NAME, …", example: "[transfers]", operation: true, parse: parseTag},
+		{name: "key", form: `SOURCE [prefix="…"], or header [required|optional], or intent, or none`, example: "header optional", operation: true, once: true, parse: parseKey},
+		{name: "header", form: `NAME "template with {column}"`, example: `Location "/v1/transfers/{id}"`, operation: true, named: parseHeader, nameOK: isToken, nameWhat: "a header name"},
 		{name: "async", operation: true, notYet: true},
-		{name: "policy", form: "KEY=VALUE …", operation: true, once: true, parse: parsePolicy},
+		{name: "policy", form: "KEY=VALUE …", example: "{timeout: 30s}", operation: true, once: true, parse: parsePolicy},
 		{name: "example", form: "JSON", operation: true, once: true, raw: true, parse: parseExample},
 	}
 }

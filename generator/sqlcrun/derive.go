@@ -31,13 +31,13 @@ var (
 	otherEntryKeys = []string{"schema", "queries", "gen", "codegen", "rules"}
 )
 
-func prepare(opts Options, config string, entries []*Entry) (*work, error) {
+func prepare(opts Options, entries []*Entry) (*work, error) {
 	folder, err := os.MkdirTemp("", "idemgen-sqlc-")
 	if err != nil {
 		return nil, err
 	}
 	w := &work{folder: folder, entries: entries, pending: map[string]string{}}
-	if err := w.fill(opts, config); err != nil {
+	if err := w.fill(opts); err != nil {
 		w.remove()
 		return nil, err
 	}
@@ -46,19 +46,12 @@ func prepare(opts Options, config string, entries []*Entry) (*work, error) {
 
 func (w *work) remove() { _ = os.RemoveAll(w.folder) }
 
-func (w *work) fill(opts Options, config string) error {
+func (w *work) fill(opts Options) error {
 	var err error
 	if w.folder, err = filepath.EvalSymlinks(w.folder); err != nil {
 		return err
 	}
-	text, err := opts.Tree.Read(config)
-	if err != nil {
-		return err
-	}
-	doc := map[string]any{}
-	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return err
-	}
+	doc := maps.Clone(w.entries[0].file)
 	for _, key := range otherKeys {
 		delete(doc, key)
 	}

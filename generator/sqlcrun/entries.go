@@ -1,40 +1,15 @@
 package sqlcrun
 
 import (
+	"cmp"
 	"go/token"
 	"path"
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/idemgen/idemgen/generator/diag"
 	"github.com/idemgen/idemgen/generator/model"
 )
-
-// sqlcFile is a sqlc.yaml as far as idemgen looks into it.
-type sqlcFile struct {
-	Version string      `yaml:"version"`
-	SQL     []yaml.Node `yaml:"sql"`
-}
-
-// sqlcEntry is an element of its list.
-type sqlcEntry struct {
-	Engine  string `yaml:"engine"`
-	Schema  paths  `yaml:"schema"`
-	Queries paths  `yaml:"queries"`
-	Gen     struct {
-		Go *struct {
-			Package    string `yaml:"package"`
-			Out        string `yaml:"out"`
-			SQLPackage string `yaml:"sql_package"`
-		} `yaml:"go"`
-		JSON *struct {
-			Out      string `yaml:"out"`
-			Filename string `yaml:"filename"`
-		} `yaml:"json"`
-	} `yaml:"gen"`
-}
 
 // OmitsUnusedStructs reports whether sqlc emits structs only for the tables
 // that a query uses.
@@ -43,21 +18,6 @@ func (e *Entry) OmitsUnusedStructs() bool {
 	golang, _ := gen["go"].(map[string]any)
 	omits, _ := golang["omit_unused_structs"].(bool)
 	return omits
-}
-
-// paths is a path, or a list of them.
-type paths []string
-
-// UnmarshalYAML reads both forms.
-func (p *paths) UnmarshalYAML(n *yaml.Node) error {
-	if n.Kind == yaml.ScalarNode {
-		*p = paths{n.Value}
-		return nil
-	}
-	var list []string
-	err := n.Decode(&list)
-	*p = list
-	return err
 }
 
 // readEntries reads every sqlc file; entries of other engines and drivers are
@@ -118,143 +78,87 @@ func joined(a, b []string) []string {
 }
 
 func fileEntries(opts Options, file string, text []byte, diags *diag.List) []*Entry {
-	doc, ok := parseFile(file, text, diags)
+	var own diag.List
+	defer func() { diags.Add(own.Sorted()...) }()
+	doc, ok := readFile(file, text, &own)
 	if !ok {
 		return nil
 	}
 	var out []*Entry
-	for i := range doc.SQL {
-		node := &doc.SQL[i]
-		pos := diag.Pos{File: file, Line: node.Line, Col: node.Column}
-		if e := readEntry(opts, file, pos, node, text, diags); e != nil {
+	for i := range doc.entries {
+		if e := readEntry(opts, file, &doc.entries[i], &own); e != nil {
+			e.file = doc.raw
 			out = append(out, e)
 		}
 	}
-	if len(out) == 0 && !diags.HasErrors() {
-		noEntry(file, doc, diags)
+	if len(out) == 0 && !own.HasErrors() {
+		noEntry(doc, &own)
 	}
 	return out
 }
 
 // noEntry says what the entries have in place of PostgreSQL and pgx v5.
-func noEntry(file string, doc sqlcFile, diags *diag.List) {
-	if len(doc.SQL) == 0 {
-		diags.Errorf(diag.SqlcConfig, diag.Pos{File: file, Line: 1, Col: 1}, "no entry with engine postgresql and sql_package pgx/v5").
+func noEntry(doc sqlcFile, diags *diag.List) {
+	if len(doc.entries) == 0 {
+		diags.Errorf(diag.SqlcConfig, doc.pos, "no entry with engine postgresql and sql_package pgx/v5").
 			Hint("add one under `sql:`, with `gen: {go: {package: db, out: internal/db, sql_package: pgx/v5}}`")
 		return
 	}
-	for i := range doc.SQL {
-		var e sqlcEntry
-		if doc.SQL[i].Decode(&e) != nil {
-			continue
-		}
-		pos := diag.Pos{File: file, Line: doc.SQL[i].Line, Col: doc.SQL[i].Column}
-		has, hint := otherDriver(&e)
-		diags.Errorf(diag.SqlcConfig, pos, "no entry with engine postgresql and sql_package pgx/v5: this one has %s", has).Hint("%s", hint)
+	for _, e := range doc.entries {
+		has, hint := otherDriver(e)
+		diags.Errorf(diag.SqlcConfig, e.pos, "no entry with engine postgresql and sql_package pgx/v5: this one has %s", has).Hint("%s", hint)
 	}
 }
 
 // otherDriver is what an entry has, and what it needs instead.
-func otherDriver(e *sqlcEntry) (has, hint string) {
+func otherDriver(e sqlcEntry) (has, hint string) {
 	switch {
-	case e.Engine == "":
+	case e.engine == "":
 		return "no engine", "add `engine: postgresql`"
-	case e.Engine != "postgresql":
-		return "engine " + e.Engine, "idemgen works with PostgreSQL: add an entry with `engine: postgresql`"
-	case e.Gen.Go == nil:
+	case e.engine != "postgresql":
+		return "engine " + e.engine, "idemgen works with PostgreSQL: add an entry with `engine: postgresql`"
+	case e.golang == nil:
 		return "no `gen: go:`", "add `gen: {go: {package: db, out: internal/db, sql_package: pgx/v5}}`"
-	case e.Gen.Go.SQLPackage == "":
+	case e.golang.driver.Value == "":
 		return "no sql_package, which is sqlc's default database/sql", "idemgen works with pgx v5: add `sql_package: pgx/v5` under `gen: go:`"
 	}
-	return "sql_package " + e.Gen.Go.SQLPackage, "idemgen works with pgx v5: write `sql_package: pgx/v5` under `gen: go:`"
+	return "sql_package " + e.golang.driver.Value, "idemgen works with pgx v5: write `sql_package: pgx/v5` under `gen: go:`"
 }
 
-func parseFile(file string, text []byte, diags *diag.List) (sqlcFile, bool) {
-	var doc sqlcFile
-	if err := yaml.Unmarshal(text, &doc); err != nil {
-		what, pos := wrongKind(file, text, err)
-		if what == "" {
-			what, pos = "the sqlc file is not valid YAML: "+plain(err), diag.Pos{File: file, Line: lineOf(err), Col: 1}
-		}
-		diags.Errorf(diag.SqlcConfig, pos, "%s", what).
-			Hint("a sqlc file has `version: \"2\"` and under `sql:` a list of entries; `sqlc compile` shows what sqlc itself says about it")
-		return doc, false
-	}
-	if doc.Version == "" {
-		diags.Errorf(diag.SqlcConfig, diag.Pos{File: file, Line: 1, Col: 1}, "the sqlc file has no `version`").
-			Hint("begin it with `version: \"2\"`, and write the entries under `sql:`; `idemgen init --existing` writes one")
-		return doc, false
-	}
-	if doc.Version != "2" {
-		at := find(text, "version")
-		at.File = file
-		diags.Errorf(diag.SqlcConfig, at, "the sqlc file has version %q; idemgen reads version 2", doc.Version).
-			Hint("write `version: \"2\"` and move `packages:` to `sql:` as in https://docs.sqlc.dev/en/latest/reference/config.html")
-		return doc, false
-	}
-	return doc, true
-}
-
-func readEntry(opts Options, file string, pos diag.Pos, node *yaml.Node, text []byte, diags *diag.List) *Entry {
-	e, raw, ok := decodeEntry(file, pos, node, text, diags)
-	if !ok {
+// readEntry is an entry with all that it names; nil if it is not for PostgreSQL
+// and pgx v5, or after an error.
+func readEntry(opts Options, file string, e *sqlcEntry, diags *diag.List) *Entry {
+	golang := e.golang
+	if e.engine != "postgresql" || golang == nil || golang.driver.Value != "pgx/v5" {
 		return nil
 	}
-	if e.Engine != "postgresql" || e.Gen.Go == nil || e.Gen.Go.SQLPackage != "pgx/v5" {
-		return nil
-	}
-	if e.Gen.Go.Out == "" {
-		diags.Errorf(diag.SqlcConfig, keyPos(file, node, pos, "gen", "go"), "gen.go has no `out`").Hint("add `out: internal/db`")
+	if golang.out.Value == "" {
+		diags.Errorf(diag.SqlcConfig, golang.pos, "gen.go has no `out`").Hint("add `out: internal/db`")
 		return nil
 	}
 	base := path.Dir(file)
-	entry := &Entry{ConfigFile: file, Pos: pos, Out: path.Join(base, e.Gen.Go.Out), raw: raw,
-		Schema: below(base, e.Schema), Queries: below(base, e.Queries)}
-	entry.outPos = keyPos(file, node, pos, "gen", "go", "out")
-	entry.Package.Name = e.Gen.Go.Package
+	entry := &Entry{ConfigFile: file, Pos: e.pos, Out: path.Join(base, golang.out.Value), raw: e.raw, outPos: golang.out.Pos,
+		Schema: below(base, e.schema.list), Queries: below(base, e.queries.list)}
+	entry.Package.Name = golang.name.Value
 	if entry.Package.Name == "" {
-		entry.Package.Name = path.Base(entry.Out)
+		entry.Package.Name, golang.name.Pos = path.Base(entry.Out), entry.outPos
 	}
-	if j := e.Gen.JSON; j != nil {
-		name := j.Filename
-		if name == "" {
-			name = "codegen_request.json"
-		}
-		entry.json = path.Join(base, j.Out, name)
+	if e.json != nil {
+		entry.json = path.Join(base, e.json.folder, cmp.Or(e.json.file, "codegen_request.json"))
 	}
-	at := func(keys ...string) diag.Pos { return keyPos(file, node, pos, keys...) }
 	if !token.IsIdentifier(entry.Package.Name) {
-		diags.Errorf(diag.SqlcConfig, keyPos(file, node, entry.outPos, "gen", "go", "package"), "%q can't be the name of a Go package", entry.Package.Name).
+		diags.Errorf(diag.SqlcConfig, golang.name.Pos, "%q can't be the name of a Go package", entry.Package.Name).
 			Hint("write `package: db` under `gen: go:`")
 		return nil
 	}
-	if !resolve(opts, entry, at, diags) {
+	if !resolve(opts, entry, e, diags) {
 		return nil
 	}
 	return entry
 }
 
-// decodeEntry reads an entry as far as idemgen knows it, and as it stands.
-func decodeEntry(file string, pos diag.Pos, node *yaml.Node, text []byte, diags *diag.List) (sqlcEntry, map[string]any, bool) {
-	var e sqlcEntry
-	raw := map[string]any{}
-	if err := node.Decode(&e); err != nil {
-		if what, at := wrongKind(file, text, err); what != "" {
-			diags.Errorf(diag.SqlcConfig, at, "%s", what).Hint("`sqlc compile` shows what sqlc itself says about it")
-			return e, nil, false
-		}
-		diags.Errorf(diag.SqlcConfig, pos, "this entry can't be read: %s", plain(err)).Hint("`sqlc compile` shows what sqlc itself says about it")
-		return e, nil, false
-	}
-	if err := node.Decode(&raw); err != nil {
-		diags.Errorf(diag.SqlcConfig, pos, "this entry can't be read: %s", plain(err)).Hint("its keys must be words")
-		return e, nil, false
-	}
-	return e, raw, true
-}
-
 // resolve finds an entry's files and its import path.
-func resolve(opts Options, e *Entry, at func(...string) diag.Pos, diags *diag.List) bool {
+func resolve(opts Options, e *Entry, written *sqlcEntry, diags *diag.List) bool {
 	var err error
 	e.Package.Import, err = opts.Tree.Module.ImportPath(opts.Tree.Abs(e.Out))
 	if err != nil {
@@ -274,18 +178,18 @@ func resolve(opts Options, e *Entry, at func(...string) diag.Pos, diags *diag.Li
 		}
 	}
 	if e.SchemaFiles, err = opts.Tree.SQL(e.Schema); err != nil {
-		diags.Errorf(diag.SqlcConfig, at("schema"), "`schema` names %s, which can't be read: %v", strings.Join(e.Schema, ", "), cause(err)).
+		diags.Errorf(diag.SqlcConfig, written.schema.pos, "`schema` names %s, which can't be read: %v", strings.Join(e.Schema, ", "), cause(err)).
 			Hint("make the folder with a first goose migration, or correct the path")
 		return false
 	}
 	if e.QueryFiles, err = opts.Tree.SQL(e.Queries); err != nil {
-		diags.Errorf(diag.SqlcConfig, at("queries"), "`queries` names %s, which can't be read: %v", strings.Join(e.Queries, ", "), cause(err)).
+		diags.Errorf(diag.SqlcConfig, written.queries.pos, "`queries` names %s, which can't be read: %v", strings.Join(e.Queries, ", "), cause(err)).
 			Hint("make the folder with a first query, or correct the path")
 		return false
 	}
 	slices.Sort(e.QueryFiles)
 	if len(e.QueryFiles) == 0 {
-		diags.Errorf(diag.SqlcConfig, at("queries"), "there is no .sql file in %s", strings.Join(e.Queries, ", ")).
+		diags.Errorf(diag.SqlcConfig, written.queries.pos, "there is no .sql file in %s", strings.Join(e.Queries, ", ")).
 			Hint("add one with a query: `-- name: CreatePayment :one`, `-- @http POST /v1/payments`, and its INSERT … RETURNING")
 		return false
 	}

@@ -89,6 +89,8 @@ func hintFor(message string) string {
 	switch {
 	case strings.Contains(message, "does not exist"):
 		return "sqlc knows what the migrations under `schema:` make: look for a typing error, or add the migration"
+	case strings.HasSuffix(message, "is ambiguous"):
+		return "write the table's name, or its alias, ahead of the column, as in payments.id: sqlc looks through WITH too, and finds the same column there"
 	case strings.Contains(message, "duplicate query name"):
 		return "rename one of the two queries"
 	case aboutEdited(message):
@@ -102,12 +104,10 @@ func hintFor(message string) string {
 // configPos is the place in the user's sqlc file that a message is about. The
 // lines of the message are those of the derived file, so only a key's name helps.
 func configPos(opts Options, config, message string) diag.Pos {
-	pos := diag.Pos{Line: 1, Col: 1}
 	if m := unknownField.FindStringSubmatch(message); m != nil {
 		if text, err := opts.Tree.Read(config); err == nil {
-			pos = find(text, m[1])
+			return keyPos(config, text, m[1])
 		}
 	}
-	pos.File = config
-	return pos
+	return diag.Pos{File: config, Line: 1, Col: 1}
 }

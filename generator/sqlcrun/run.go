@@ -92,7 +92,7 @@ func collect(out *Output, e *Entry, m emitted, diags *diag.List) {
 // execute runs sqlc for one file. What sqlc says about the input goes to the
 // group's diagnostics; the error is for what kept sqlc from running.
 func execute(ctx context.Context, opts Options, g *group) ([]emitted, error) {
-	w, err := prepare(opts, g.config, g.entries)
+	w, err := prepare(opts, g.entries)
 	if err != nil {
 		return nil, err
 	}

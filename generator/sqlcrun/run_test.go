@@ -76,19 +76,24 @@ func TestEntriesRefusals(t *testing.T) {
 		want string // file:line:col and a part of the message
 	}{
 		"no file":            {"", "", "sqlc.yaml: error[IDEM006]: the sqlc file sqlc.yaml can't be read"},
-		"version 1":          {"# mine\nversion: \"1\"\npackages: []\n", "", "sqlc.yaml:2:1: error[IDEM006]: the sqlc file has version \"1\""},
-		"no YAML":            {"version: \"2\"\nsql: [\n", "", "sqlc.yaml:2:1: error[IDEM006]: the sqlc file is not valid YAML"},
+		"version 1":          {"# mine\nversion: \"1\"\npackages: []\n", "", "sqlc.yaml:2:11: error[IDEM006]: the sqlc file has version \"1\""},
+		"no YAML":            {"version: \"2\"\nsql: [\n", "", "sqlc.yaml:3:1: error[IDEM001]: not valid YAML"},
 		"another driver":     {strings.Replace(minimal, "pgx/v5", "database/sql", 1), "", "sqlc.yaml:3:5: error[IDEM006]: no entry with engine postgresql and sql_package pgx/v5: this one has sql_package database/sql"},
 		"no out":             {strings.Replace(minimal, "out: db, ", "", 1), "", "sqlc.yaml:7:11: error[IDEM006]: gen.go has no `out`"},
 		"outside":            {strings.Replace(minimal, "out: db", "out: ../db", 1), "", "sqlc.yaml:7:30: error[IDEM006]: gen.go writes to ../db, outside of the module example.com/s"},
 		"no migrations":      {minimal, "m/1.sql", "sqlc.yaml:4:13: error[IDEM006]: `schema` names m, which can't be read"},
 		"no query file":      {strings.Replace(minimal, "queries: q", "queries: m/*.txt", 1), "", "sqlc.yaml:5:14: error[IDEM006]: there is no .sql file in m/*.txt"},
 		"one package twice":  {minimal + strings.TrimPrefix(minimal, "version: \"2\"\nsql:\n"), "", "sqlc.yaml:12:30: error[IDEM006]: this entry writes the package in db, and so does the one at sqlc.yaml:3:5"},
-		"an entry as a word": {"version: \"2\"\nsql:\n  - postgresql\n", "", "sqlc.yaml:3:5: error[IDEM006]: the sqlc file has a text where a mapping is wanted"},
-		"entries as a word":  {"version: \"2\"\nsql: x\n", "", "sqlc.yaml:2:1: error[IDEM006]: the sqlc file has a text where a list is wanted"},
-		"a file as a word":   {"hello\n", "", "sqlc.yaml:1:1: error[IDEM006]: the sqlc file has a text where a mapping is wanted"},
-		"schema as a map":    {strings.Replace(minimal, "schema: m", "schema: {a: b}", 1), "", "sqlc.yaml:4:5: error[IDEM006]: the sqlc file has a mapping where a list is wanted"},
-		"package as a list":  {strings.Replace(minimal, "package: db", "package: [db]", 1), "", "sqlc.yaml:7:7: error[IDEM006]: the sqlc file has a list where a text is wanted"},
+		"an entry as a word": {"version: \"2\"\nsql:\n  - postgresql\n", "", "sqlc.yaml:3:5: error[IDEM006]: the sqlc file has a single value where a mapping is wanted"},
+		"entries as a word":  {"version: \"2\"\nsql: x\n", "", "sqlc.yaml:2:6: error[IDEM006]: the sqlc file has a single value where a list is wanted"},
+		"a file as a word":   {"hello\n", "", "sqlc.yaml:1:1: error[IDEM006]: the sqlc file has a single value where a mapping is wanted"},
+		"schema as a map":    {strings.Replace(minimal, "schema: m", "schema: {a: b}", 1), "", "sqlc.yaml:4:13: error[IDEM006]: the sqlc file has a mapping where a list is wanted"},
+		"package as a list":  {strings.Replace(minimal, "package: db", "package: [db]", 1), "", "sqlc.yaml:7:21: error[IDEM006]: the sqlc file has a list where a single value is wanted"},
+		"a list in a list":   {strings.Replace(minimal, "schema: m", "schema: [m, [n]]", 1), "", "sqlc.yaml:4:17: error[IDEM006]: the sqlc file has a list where a single value is wanted"},
+		"gen as a list":      {strings.NewReplacer("gen:\n      go:", "gen: [go]", " {package: db, out: db, sql_package: pgx/v5}", "").Replace(minimal), "", "sqlc.yaml:6:10: error[IDEM006]: the sqlc file has a list where a mapping is wanted"},
+		"a key twice":        {strings.Replace(minimal, "schema: m", "schema: m\n    schema: n", 1), "", "sqlc.yaml:5:5: error[IDEM002]: \"schema\" stands twice"},
+		"a key twice, below": {strings.Replace(minimal, "out: db,", "out: db, rename: {a: B, a: C},", 1), "", "sqlc.yaml:7:1: error[IDEM001]: not valid YAML: mapping key \"a\" already defined"},
+		"nothing":            {"# mine\n", "", "sqlc.yaml:1:1: error[IDEM004]: the file is empty"},
 		"no version":         {strings.Replace(minimal, "version: \"2\"\n", "", 1), "", "sqlc.yaml:1:1: error[IDEM006]: the sqlc file has no `version`"},
 		"no schema":          {strings.Replace(minimal, "    schema: m\n", "", 1), "", "sqlc.yaml:3:5: error[IDEM006]: the entry has no `schema`"},
 		"no queries":         {strings.Replace(minimal, "    queries: q\n", "", 1), "", "sqlc.yaml:3:5: error[IDEM006]: the entry has no `queries`"},
@@ -115,6 +120,40 @@ func TestEntriesRefusals(t *testing.T) {
 	}
 }
 
+// Keys without a value are as good as none, lists and single paths are the same,
+// and aliases are followed; the entry that sqlc gets has all of them.
+func TestEntriesFollowWhatYAMLOffers(t *testing.T) {
+	text := `version: 2
+plugins:
+sql:
+  - <<: &shared {engine: postgresql, schema: [m]}
+    queries: q
+    codegen:
+    gen:
+      json:
+      go: &go {package: db, out: db, sql_package: pgx/v5, rename: {a: B}}
+  - <<: *shared
+    queries: [q]
+    gen: {go: {<<: *go, out: other/db}, json: {out: j}}
+`
+	var diags diag.List
+	entries := Entries(service(t, map[string]string{"m/1.sql": table, "q/q.sql": query, "sqlc.yaml": text}), &diags)
+	if err := diags.Err(); err != nil || len(entries) != 2 {
+		t.Fatal(len(entries), err)
+	}
+	for i, want := range []string{"db  4:5 9:34", "other/db j/codegen_request.json 10:5 12:30"} {
+		e := entries[i]
+		got := fmt.Sprintf("%s %s %d:%d %d:%d", e.Out, e.json, e.Pos.Line, e.Pos.Col, e.outPos.Line, e.outPos.Col)
+		if got != want || len(e.SchemaFiles) != 1 || len(e.QueryFiles) != 1 {
+			t.Errorf("got %s, want %s; %v %v", got, want, e.SchemaFiles, e.QueryFiles)
+		}
+		gen, _ := e.raw["gen"].(map[string]any)
+		if golang, _ := gen["go"].(map[string]any); golang["rename"] == nil || e.raw["engine"] != "postgresql" {
+			t.Errorf("sqlc gets %v", e.raw)
+		}
+	}
+}
+
 func TestSqlcErrorsNameTheUsersFiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs sqlc")
@@ -126,6 +165,10 @@ func TestSqlcErrorsNameTheUsersFiles(t *testing.T) {
 		"queries": {
 			map[string]string{"sqlc.yaml": minimal, "m/1.sql": table, "q/q.sql": query + "-- name: Get :one\nSELECT 1;\n-- name: Bad :one\nSELECT nope FROM t;\n"},
 			[]string{"q/q.sql:4:1: error[IDEM005]: sqlc: duplicate query name: Get", "q/q.sql:6:8: error[IDEM005]: sqlc: column \"nope\" does not exist"},
+		},
+		"ambiguous": {
+			map[string]string{"sqlc.yaml": minimal, "m/1.sql": table, "q/q.sql": query + "-- name: Bad :one\nWITH f AS (SELECT id FROM t WHERE id = @id) UPDATE t SET id = f.id FROM f WHERE id = f.id RETURNING t.id;\n"},
+			[]string{"q/q.sql:4:35: error[IDEM005]: sqlc: column reference \"id\" is ambiguous"},
 		},
 		"migration": {
 			map[string]string{"sqlc.yaml": minimal, "m/1.sql": table, "m/2.sql": "-- +goose Up\nALTER TABLE nope ADD x int;\n", "q/q.sql": query},
@@ -157,6 +200,9 @@ func TestSqlcErrorsNameTheUsersFiles(t *testing.T) {
 			for i, d := range ds {
 				if !strings.HasPrefix(d.Error(), c.want[i]) || d.Hint == "" {
 					t.Errorf("got %v, hint %q; want %s", d, d.Hint, c.want[i])
+				}
+				if name == "ambiguous" && !strings.Contains(d.Hint, "payments.id") {
+					t.Errorf("the way out of an ambiguous column: %q", d.Hint)
 				}
 			}
 		})

@@ -23,6 +23,7 @@ type Entry struct {
 	Package     model.GoPackage
 	Out         string
 
+	file   map[string]any // the sqlc file as written
 	raw    map[string]any // the entry as written
 	outPos diag.Pos       // of gen.go.out
 	json   string         // what its own gen.json writes, "" if it has none

@@ -1,6 +1,7 @@
 package yamltree
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -147,6 +148,22 @@ func (n Node) mergedEntries() []Entry {
 			Hint("write <<: *NAME, with a mapping at &NAME")
 	}
 	return entries
+}
+
+// Raw is a mapping with all below it as the YAML library decodes it, to be passed
+// on to another program. It reports false, after a diagnostic, for what the
+// library refuses: keys that stand twice further down, aliases without end.
+func (n Node) Raw() (map[string]any, bool) {
+	raw := map[string]any{}
+	err := n.node.Decode(&raw)
+	var values *yaml.TypeError
+	if errors.As(err, &values) && len(values.Errors) > 0 {
+		err = errors.New(values.Errors[0])
+	}
+	if err != nil {
+		n.file.syntax(err)
+	}
+	return raw, err == nil
 }
 
 func find(entries []Entry, key string) int {

@@ -1,6 +1,6 @@
 // Package yamltree reads YAML as a tree whose every node knows its exact place,
-// and turns what does not fit into diagnostics. idemgen.yaml and the endpoint
-// specs are read through it.
+// and turns what does not fit into diagnostics. idemgen.yaml, the sqlc files and
+// the endpoint specs are read through it.
 package yamltree
 
 import (
@@ -57,7 +57,7 @@ func Parse(name string, text []byte, diags *diag.List) (Node, bool) {
 	err := decoder.Decode(&doc)
 	if errors.Is(err, io.EOF) || err == nil && isNull(&doc) {
 		diags.Errorf(diag.ConfigMissing, top, "the file is empty").
-			Hint("begin with version: 1 if it is the configuration, with endpoints: if it is an endpoint spec")
+			Hint("begin with version: 1 if it is idemgen.yaml, with version: \"2\" if it is a sqlc file, with endpoints: if it is an endpoint spec")
 		return Node{}, false
 	}
 	if err == nil {
@@ -104,6 +104,8 @@ func (f *file) syntax(err error) {
 		entry.Hint("put a value that holds a colon and a space into quotes")
 	case unknownAnchor.MatchString(m[2]):
 		entry.Hint("write &NAME before the value that *NAME repeats; a text that begins with * stands in quotes")
+	case strings.Contains(m[2], "already defined"):
+		entry.Hint("keep one of the two")
 	case strings.Contains(m[2], "control characters"):
 		entry.Hint("remove the characters that can't be seen, or write them as \"\\x01\"")
 	default:

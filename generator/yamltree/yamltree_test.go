@@ -2,6 +2,7 @@ package yamltree
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -138,6 +139,36 @@ func TestRefused(t *testing.T) {
 		}
 		if ds := diags.Sorted(); len(ds) != 1 || ds[0].Error() != want {
 			t.Errorf("%q: %v, want %s", text, ds, want)
+		}
+	}
+}
+
+// What goes on to another program is as the YAML library has it; what it refuses
+// is a diagnostic at the line that it names.
+func TestRaw(t *testing.T) {
+	var diags diag.List
+	root, ok := Parse("f.yaml", []byte("a: &a {n: 1, list: [x, ~]}\nb: {<<: *a, n: 2}\n"), &diags)
+	if !ok {
+		t.Fatal(diags.Sorted())
+	}
+	raw, ok := root.Raw()
+	a := map[string]any{"n": 1, "list": []any{"x", nil}}
+	want := map[string]any{"a": a, "b": map[string]any{"n": 2, "list": a["list"]}}
+	if !ok || !reflect.DeepEqual(raw, want) {
+		t.Errorf("got %v %v", raw, diags.Sorted())
+	}
+	for text, want := range map[string]string{
+		"a:\n  b:\n    c: 1\n    c: 2\n": "f.yaml:4:1: error[IDEM001]: not valid YAML: mapping key \"c\" already defined at line 3",
+		"a: &a {b: *a}\n":                "f.yaml:1:1: error[IDEM001]: not valid YAML: anchor 'a' value contains itself",
+	} {
+		var diags diag.List
+		root, ok := Parse("f.yaml", []byte(text), &diags)
+		if !ok {
+			t.Fatal(diags.Sorted())
+		}
+		_, ok = root.Raw()
+		if ds := diags.Sorted(); ok || len(ds) != 1 || ds[0].Error() != want || ds[0].Hint == "" {
+			t.Errorf("got %v, want %s", ds, want)
 		}
 	}
 }

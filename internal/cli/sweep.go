@@ -81,13 +81,17 @@ func (a *app) sweepLog() *slog.Logger {
 // being claimed again at that moment.
 const overdueFinding = time.Minute
 
-// sweepOnce says what was done also where it ends with an error.
+// sweepOnce says what was done also where it ends with an error, unless that is
+// nothing.
 func (a *app) sweepOnce(ctx context.Context, sweeper *idem.Sweeper) error {
 	if a.env.Terminal && !a.quiet {
 		timer := time.AfterFunc(time.Second, func() { a.say("idemgen: sweeping") })
 		defer timer.Stop()
 	}
 	swept, err := sweeper.Sweep(ctx)
+	if err != nil && swept.Keys+swept.Events == 0 {
+		return explained(err)
+	}
 	if printErr := a.swept(swept, err == nil); printErr != nil {
 		return printErr
 	}

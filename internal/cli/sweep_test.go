@@ -136,6 +136,9 @@ func TestSweepFailures(t *testing.T) {
 		if code != exitFailed || !strings.Contains(stderr, c.want) {
 			t.Errorf("%s: %d\n%s%s", c.name, code, stdout, stderr)
 		}
+		if stdout != "" {
+			t.Errorf("%s: nothing was done, and stdout says %s", c.name, stdout)
+		}
 		if said := stdout + stderr; strings.Contains(said, "hunter2") {
 			t.Errorf("%s: the password is shown:\n%s", c.name, said)
 		}

@@ -23,6 +23,10 @@ DECLARE
   deleted bigint;
   last timestamptz;
 BEGIN
+  IF batch IS NULL OR batch < 1 THEN -- it would never come to an end
+    RAISE EXCEPTION 'idem.sweep: batch is %, and must be at least 1; CALL idem.sweep() takes 1000', coalesce(batch::text, 'NULL')
+      USING ERRCODE = '22023';
+  END IF;
   size := batch;
   since := '-infinity';
   LOOP
