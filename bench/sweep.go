@@ -73,8 +73,8 @@ func (b *besideSweep) alternate(ctx context.Context, url string, c contender, o 
 		return err
 	}
 	defer own.Close()
-	pause, err := own.Acquire(ctx)
-	if err != nil {
+	stop := &brake{pool: own}
+	if err := stop.pull(ctx); err != nil {
 		return err
 	}
 	done := make(chan error, 1)
@@ -84,13 +84,15 @@ func (b *besideSweep) alternate(ctx context.Context, url string, c contender, o 
 		done <- err
 	}()
 	for round := 0; ; round++ {
-		without, with, err := b.round(ctx, own, &pause, c, o, round%2 == 1)
+		without, with, err := b.round(ctx, stop, c, o, round%2 == 1)
 		if err != nil {
-			return errors.Join(err, release(pause, done))
+			stop.release()
+			return errors.Join(err, <-done)
 		}
 		select {
 		case err := <-done:
-			return errors.Join(err, release(pause, nil))
+			stop.release()
+			return err
 		default: // the sweeper had work in all of the slice
 			b.without = append(b.without, without...)
 			b.with = append(b.with, with...)
@@ -100,19 +102,18 @@ func (b *besideSweep) alternate(ctx context.Context, url string, c contender, o 
 }
 
 // round is one slice with the sweeper and one without it, in either order.
-func (b *besideSweep) round(ctx context.Context, own *pgxpool.Pool, pause **pgxpool.Conn, c contender, o options, sweepFirst bool) (without, with latencies, err error) {
+func (b *besideSweep) round(ctx context.Context, stop *brake, c contender, o options, sweepFirst bool) (without, with latencies, err error) {
 	if !sweepFirst {
 		if without, err = traffic(ctx, c, o); err != nil {
 			return nil, nil, err
 		}
 	}
 	began := time.Now()
-	(*pause).Release()
-	*pause = nil
+	stop.release()
 	if with, err = traffic(ctx, c, o); err != nil {
 		return nil, nil, err
 	}
-	if *pause, err = own.Acquire(ctx); err != nil { // when its batch has ended
+	if err = stop.pull(ctx); err != nil {
 		return nil, nil, err
 	}
 	b.took += time.Since(began)
@@ -122,15 +123,24 @@ func (b *besideSweep) round(ctx context.Context, own *pgxpool.Pool, pause **pgxp
 	return without, with, err
 }
 
-// release gives the sweeper its connection, and waits for it unless it has ended.
-func release(pause *pgxpool.Conn, done <-chan error) error {
-	if pause != nil {
-		pause.Release()
+// brake holds the sweeper's one connection, so that it waits.
+type brake struct {
+	pool *pgxpool.Pool
+	conn *pgxpool.Conn
+}
+
+// pull takes the connection when the sweeper's batch has ended.
+func (b *brake) pull(ctx context.Context) (err error) {
+	b.conn, err = b.pool.Acquire(ctx)
+	return err
+}
+
+// release gives the sweeper its connection, if it does not have it.
+func (b *brake) release() {
+	if b.conn != nil {
+		b.conn.Release()
+		b.conn = nil
 	}
-	if done == nil {
-		return nil
-	}
-	return <-done
 }
 
 func openPool(ctx context.Context, url string, connections int) (*pgxpool.Pool, error) {

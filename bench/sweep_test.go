@@ -22,10 +22,10 @@ func TestCase_sweep_1(t *testing.T) {
 	if b.expired != 20_000 || b.swept.Keys != 20_000 || b.left != 0 || b.live != 2_000 || b.swept.Overdue != 0 {
 		t.Errorf("%+v of %d, %d and %d are left", b.swept, b.expired, b.left, b.live)
 	}
-	if b.swept.Rounds != 22 || b.took <= 0 {
+	if b.swept.Rounds < 22 || b.took <= 0 { // a batch that is too slow is tried again by halves
 		t.Errorf("%d rounds in %s", b.swept.Rounds, b.took)
 	}
-	if len(b.without) != len(b.with) && (len(b.without) == 0 || len(b.with) == 0) {
+	if len(b.without) == 0 || len(b.with) == 0 {
 		t.Errorf("%d and %d requests", len(b.without), len(b.with))
 	}
 }

@@ -335,7 +335,7 @@ func TestDefaultsAreRight(t *testing.T) {
 		}
 		return s
 	}
-	d := cfg.Defaults
+	d := config.ProfilePolicy(cfg.Profile)
 	for _, c := range []struct{ table, key, want string }{
 		{keys, "sqlc", "[" + strings.Join(cfg.Sqlc, ", ") + "]"},
 		{keys, "profile", cfg.Profile},

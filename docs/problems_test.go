@@ -70,6 +70,29 @@ func statusOf(e ast.Expr) int {
 	return 0
 }
 
+// statusOfProfile is the status of p.FIELD in profile ietf.
+func statusOfProfile(files []*ast.File, e ast.Expr) (status int) {
+	field, ok := e.(*ast.SelectorExpr)
+	if !ok {
+		return 0
+	}
+	for _, file := range files {
+		ast.Inspect(file, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.ValueSpec); !ok || spec.Names[0].Name != "ietf" {
+				return !ok
+			}
+			ast.Inspect(n, func(n ast.Node) bool {
+				if kv, ok := n.(*ast.KeyValueExpr); ok && typeName(kv.Key) == field.Sel.Name {
+					status = statusOf(kv.Value)
+				}
+				return true
+			})
+			return false
+		})
+	}
+	return status
+}
+
 type problem struct {
 	status    int
 	retryable bool
@@ -95,7 +118,9 @@ func problemCodes(t *testing.T) map[string]problem {
 					kv := e.(*ast.KeyValueExpr)
 					switch typeName(kv.Key) {
 					case "Status":
-						p.status = statusOf(kv.Value)
+						if p.status = statusOf(kv.Value); p.status == 0 {
+							p.status = statusOfProfile(files, kv.Value)
+						}
 					case "Code":
 						code = kv.Value
 					case "retryAfter":

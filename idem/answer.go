@@ -22,7 +22,7 @@ type answer struct {
 	retryAfter time.Duration // above 0: worth another try then
 	stored     bool          // also where this is the first answer
 	err        *Error        // what it was made from, where that was here and now
-	event      Event         // where status and err do not say it
+	event      Event         // where the status does not say it
 }
 
 // meta is what is known about the answer beside its body.

@@ -14,15 +14,17 @@ func (s *Service) authorized(ctx context.Context, inv *invocation, ans *answer) 
 		return ans
 	}
 	err := s.askAuthorizer(ctx, inv)
-	var own *Error
-	if errors.As(err, &own) && own == nil {
-		err = errors.New("idem: Options.AuthorizeReplay returned a nil *idem.Error")
+	own, wrong := ownError(err)
+	if wrong != nil {
+		err = wrong
 	}
 	switch {
 	case err == nil:
 		return ans
-	case own != nil && own.Status >= 400 && own.Status < 600:
+	case own != nil:
 		return s.refuse(inv, own)
+	case ctx.Err() != nil && errors.Is(err, context.Canceled): // the client has gone
+		return s.refuse(inv, errUnattended())
 	case errors.Is(err, context.DeadlineExceeded):
 		return s.refuse(inv, errUnavailable(err)) // who decides could not be asked
 	case errors.Is(err, errAuthorizerPanicked):

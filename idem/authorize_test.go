@@ -42,11 +42,14 @@ func (g *replayGuard) calls() int {
 // A caller whose role was revoked gets no replay: the service's own answer, in
 // every strategy, for a success as for a problem; the record is untouched.
 func TestCase_scope_4(t *testing.T) {
+	database := newShop(t)
 	for _, op := range []*Operation{charge(), takeJob(), transfer("Transfer", ReadCommitted), transfer("Strict", Serializable)} {
 		for name, body := range map[string]string{"success": bodyFor(op.Name), "problem": strings.Replace(bodyFor(op.Name), ": 1}", ": 500}", 1)} {
 			t.Run(string(op.Name)+" "+name, func(t *testing.T) {
 				guard := &replayGuard{err: Fail(403, "role_revoked", "your role was revoked")}
-				s := openWith(t, nil, Options{AuthorizeReplay: guard.ask}, op)
+				s := openWith(t, database, Options{AuthorizeReplay: guard.ask}, op)
+				s.reset(t)
+				s.exec(t, "DELETE FROM jobs")
 				if name == "success" {
 					s.exec(t, manyJobs)
 				}

@@ -18,7 +18,8 @@ func (s *Service) Call(ctx context.Context, name Name, caller []any, key string,
 	ctx = seen.context(ctx)
 	inv, refused := s.called(op, caller, key, in)
 	if refused != nil {
-		seen.end(nil, &answer{status: refused.Status, err: refused})
+		s.logRefused(ctx, op, newInstance(), refused)
+		seen.end(nil, &answer{status: refused.Status, err: refused, event: refused.event})
 		return Meta{Status: refused.Status}, refused
 	}
 	inv.seen = seen
@@ -47,6 +48,9 @@ func (s *Service) called(op *operation, caller []any, key string, in []any) (*in
 	}
 	if inv.values, refused = encodeInputs(op.decoder, in, op.callerOf(caller)); refused != nil {
 		return nil, refused
+	}
+	if op.Key.From != KeyHeader {
+		key = "" // it is made of inputs, or there is none
 	}
 	if key != "" && !validKey(key) {
 		return nil, s.protocol.errKeyInvalid("It must be 1 to 255 visible ASCII characters.")

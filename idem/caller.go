@@ -1,7 +1,9 @@
 package idem
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
 )
 
@@ -11,13 +13,21 @@ const maxScopeLength = 255 // bytes
 // it has for all of its operations.
 const anonymous = "-"
 
-// unauthenticated is the answer to an error of the caller function; an *Error
-// says its own status.
-func unauthenticated(err error) *Error {
-	var own *Error
-	if errors.As(err, &own) {
+// turnAway is the answer to an error of the caller function; an *Error says its
+// own status.
+func (s *Service) turnAway(ctx context.Context, op *operation, err error) *Error {
+	own, wrong := ownError(err)
+	if own != nil {
 		return own
 	}
+	if wrong != nil {
+		s.logger.ErrorContext(ctx, "the caller function failed", "operation", op.stored, "error", wrong)
+		err = wrong
+	}
+	return unauthenticated(err)
+}
+
+func unauthenticated(err error) *Error {
 	return &Error{Status: http.StatusUnauthorized, Code: "unauthenticated", Title: "Authentication required", cause: err}
 }
 
@@ -25,7 +35,7 @@ func unauthenticated(err error) *Error {
 func (s *Service) invoke(op *operation, caller []any) (*invocation, *Error) {
 	values, refused := encodeInputs(s.callers, nil, caller)
 	if refused != nil {
-		return nil, refused
+		return nil, s.unscoped(refused)
 	}
 	scope := anonymous
 	if s.cfg.Scope >= 0 {
@@ -41,6 +51,17 @@ func (s *Service) invoke(op *operation, caller []any) (*invocation, *Error) {
 	inv := newInvocation(op, pool, scope)
 	inv.caller, inv.who = values, caller
 	return inv, nil
+}
+
+// unscoped is the refusal of the caller's values: keys belong to nobody where the
+// scope is among them.
+func (s *Service) unscoped(refused *Error) *Error {
+	for _, field := range refused.Fields {
+		if s.cfg.Scope >= 0 && field.Pointer == s.callers.fields[s.cfg.Scope].pointer {
+			return unauthenticated(fmt.Errorf("idem: the scope %s", field.Detail))
+		}
+	}
+	return refused
 }
 
 // callerOf picks the caller values that the operation takes.

@@ -23,7 +23,7 @@ func (s *Service) conflict(ctx context.Context, inv *invocation, st *step, f *fa
 	switch {
 	case err != nil:
 		return s.refuse(inv, errUnavailable(err))
-	case row == nil && more(&tries.vanished, maxVanished):
+	case row == nil && tries.more(&tries.vanished, maxVanished, RetryVanished):
 		return nil
 	case row == nil:
 		return s.declare(ctx, inv, e)
@@ -34,32 +34,17 @@ func (s *Service) conflict(ctx context.Context, inv *invocation, st *step, f *fa
 	return s.declare(ctx, inv, e)
 }
 
-// existing reads the row that the intent's constraint protects. Nothing is
-// changed by it, so that a pooler's stale statements are no reason to give up.
-func (s *Service) existing(ctx context.Context, inv *invocation, st *step, f *failure) (row [][]byte, err error) {
-	for try := range asideTries {
-		row, err = s.readExisting(ctx, inv, st, f, try == 0)
-		if !isStale(err) {
-			break
-		}
-	}
-	return row, err
-}
-
-func (s *Service) readExisting(ctx context.Context, inv *invocation, st *step, f *failure, named bool) ([][]byte, error) {
-	c, err := inv.pool.acquire(ctx, named)
-	if err != nil {
-		return nil, err
-	}
+// existing reads the row that the intent's constraint protects; nil if there is
+// none.
+func (s *Service) existing(ctx context.Context, inv *invocation, st *step, f *failure) ([][]byte, error) {
 	from := f.from
 	from.inv = inv
-	script := append(s.preamble(c, inv), st.existing.with(from.bind(st.Intent.Args)...))
-	results, err := c.send(ctx, script...)
-	if isStale(err) {
-		c.discard(ctx)
-	} else {
-		c.release()
+	var script []statement
+	if inv.op.session != nil {
+		script = append(script, s.sessionStatement(inv))
 	}
+	script = append(script, st.existing.with(from.bind(st.Intent.Args)...))
+	results, err := inv.pool.sendAside(ctx, script...)
 	if err != nil {
 		return nil, err
 	}
@@ -78,9 +63,9 @@ func (s *Service) returnExisting(ctx context.Context, inv *invocation, row [][]b
 			return s.fault(ctx, inv, err)
 		}
 	}
-	ans = s.record(ctx, inv, ans, inv.op.Policy.Success)
-	if ans.status < 300 {
+	given := s.record(ctx, inv, ans, inv.op.Policy.Success)
+	if given == ans { // no record or failure in its place
 		ans.replayed, ans.event = true, EventConflict
 	}
-	return ans
+	return given
 }

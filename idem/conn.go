@@ -56,7 +56,7 @@ func (p *pool) acquire(ctx context.Context, named bool) (*conn, error) {
 	c := &conn{pool: pooled, named: named && p.named, tracer: p.tracer}
 	if err := c.learn(ctx); err != nil {
 		pooled.Release()
-		return nil, err
+		return nil, &unavailable{err} // nothing of the request has been sent
 	}
 	return c, nil
 }
@@ -132,6 +132,15 @@ func (c *conn) execute(ctx context.Context, server *pgconn.PgConn, st statement)
 	return server.ExecParams(ctx, st.sql, st.params, nil, nil, st.binary)
 }
 
+// readCommitted goes ahead of an implicit transaction: isolation is stated,
+// never inherited. Nothing, where it is the connection's default.
+func (c *conn) readCommitted() []statement {
+	if !c.facts.otherIsolation {
+		return nil
+	}
+	return []statement{{sql: "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"}}
+}
+
 // prepareAll prepares queries on the server ahead of the transaction that will
 // run them.
 func (c *conn) prepareAll(ctx context.Context, queries ...query) error {
@@ -140,7 +149,7 @@ func (c *conn) prepareAll(ctx context.Context, queries ...query) error {
 	}
 	for _, q := range queries {
 		if _, err := c.pool.Conn().Prepare(ctx, q.name, q.sql); err != nil {
-			return err
+			return c.unprepared(err)
 		}
 	}
 	return nil
@@ -157,7 +166,7 @@ func (c *conn) prepare(ctx context.Context, statements []statement) error {
 		// A map look-up, unless the statement is new.
 		prepared, err := c.pool.Conn().Prepare(ctx, st.name, st.sql)
 		if err != nil {
-			return err
+			return c.unprepared(err)
 		}
 		if len(prepared.ParamOIDs) != len(st.params) {
 			return fmt.Errorf("idem: the statement takes %d parameters, %d were given: %s",
@@ -166,6 +175,16 @@ func (c *conn) prepare(ctx context.Context, statements []statement) error {
 		st.prepared = prepared
 	}
 	return nil
+}
+
+// unprepared is why a statement could not be prepared. A connection lost at that
+// had nothing to commit: the statement was not run, and neither were those that
+// come with it; the server undoes an open transaction.
+func (c *conn) unprepared(err error) error {
+	if c.isClosed() && !isPgError(err) {
+		return &unavailable{err}
+	}
+	return err
 }
 
 func readOne(reader *pgconn.ResultReader) ([]result, error) {
@@ -207,7 +226,8 @@ func joinedText(statements []statement) string {
 
 func isTrue(v []byte) bool { return len(v) == 1 && v[0] == 't' }
 
-// unavailable is the failure to get a connection: nothing was sent.
+// unavailable is the failure to get a connection that can be used: nothing was
+// sent that could have an effect.
 type unavailable struct{ cause error }
 
 func (e *unavailable) Error() string { return "idem: no connection: " + e.cause.Error() }

@@ -24,7 +24,7 @@ type Request struct {
 	// not compared.
 	Fingerprint []byte
 	// Policy: zero values are the defaults of profile ietf; a Wait below 0 is
-	// not to wait at all. Print and MaxBody have no meaning here.
+	// not to wait at all. Print, MaxBody and Force have no meaning here.
 	Policy Policy
 	// Observer and Seal are as in Options.
 	Observer Observer
@@ -128,6 +128,9 @@ func (p Policy) orDefault() Policy {
 func (t *transaction) runHandler(ctx context.Context) (*answer, *failure) {
 	response, err := t.inv.handler(ctx, handle{t.c.pool.Conn()})
 	if err != nil {
+		if _, wrong := ownError(err); wrong != nil { // looked into here, where a panic of its methods is met
+			err = wrong
+		}
 		return nil, &failure{err: err, step: unknownStep}
 	}
 	if !isStorable(response.Status) {

@@ -16,7 +16,8 @@ type Error struct {
 	Detail string       // for people; never PostgreSQL's own text
 	Fields []FieldError // one per field that was refused
 	// Existing is the resource that is there already, as JSON; set for a
-	// conflict of the business intent where it may be shown.
+	// conflict of the business intent where it may be shown. What is no JSON text in
+	// UTF-8 is logged and left out.
 	Existing []byte
 
 	retryAfter time.Duration // above 0: worth another try then
@@ -26,7 +27,7 @@ type Error struct {
 }
 
 // FieldError says what is wrong with one field. Pointer is a JSON pointer
-// (RFC 6901) into the body, or `path:NAME`, `query:NAME`, `header:NAME`.
+// (RFC 6901) into the body, or `path:NAME`, `query:NAME`, `header:NAME`, `caller:NAME`.
 type FieldError struct {
 	Pointer string
 	Code    string
@@ -59,10 +60,25 @@ func Fail(status int, code, title string) *Error {
 	return &Error{Status: status, Code: code, Title: title}
 }
 
+// ownError finds the *Error in what a function of the service returned, which is
+// the answer then. One that is nil, or whose status is no refusal, can't be: wrong
+// says so.
+func ownError(err error) (own *Error, wrong error) {
+	switch {
+	case !errors.As(err, &own):
+		return nil, nil
+	case own == nil:
+		return nil, errors.New("idem: a nil *idem.Error was returned as an error")
+	case own.Status < 400 || own.Status > 599:
+		return nil, fmt.Errorf("idem: an *idem.Error with status %d was returned, not one from 400 to 599: %w", own.Status, err)
+	}
+	return own, nil
+}
+
 // CodeOf is the code of the *Error in err's chain, "" if there is none.
 func CodeOf(err error) string {
 	var e *Error
-	if errors.As(err, &e) {
+	if errors.As(err, &e) && e != nil {
 		return e.Code
 	}
 	return ""

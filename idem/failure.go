@@ -24,7 +24,10 @@ type failure struct {
 }
 
 // tries counts attempts by why another one was made; each reason has a bound.
-type tries struct{ serialization, fresh, unsent, lost, vanished int }
+type tries struct {
+	serialization, fresh, unsent, lost, vanished int
+	why                                          RetryReason // of the next one
+}
 
 const (
 	maxSerialization = 5
@@ -34,8 +37,10 @@ const (
 	maxVanished      = 5
 )
 
-// more counts a try, and reports whether it is within the bound.
-func more(count *int, bound int) bool {
+// more counts a try that is made because of why, and reports whether it is
+// within the bound.
+func (t *tries) more(count *int, bound int, why RetryReason) bool {
+	t.why = why
 	*count++
 	return *count <= bound
 }
@@ -78,10 +83,11 @@ func isConflictOnKeys(pg *pgconn.PgError) bool {
 }
 
 // isOutage reports the conditions under which nothing is known to be wrong with
-// the request: connection, resources, locks, shutdown, a read-only standby.
+// the request: connection, resources, locks, shutdown, a read-only standby, the
+// server's own limits of a transaction.
 func isOutage(code string) bool {
 	switch code {
-	case "55P03", "25006", "25P03":
+	case "55P03", "25006", "25P03", "25P04":
 		return true
 	}
 	switch code[:2] {

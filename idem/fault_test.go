@@ -55,8 +55,8 @@ func TestCase_db_1(t *testing.T) {
 		text string
 	}{
 		{charge(), "key-"},
-		{transfer("Transfer", ReadCommitted), "COMMIT"},
-		{transfer("Strict", Serializable), "COMMIT"},
+		{transfer("Transfer", ReadCommitted), "COMMIT\x00"},
+		{transfer("Strict", Serializable), "COMMIT\x00"},
 		{takeJob(), "key-"},
 	}
 	for _, c := range cases {

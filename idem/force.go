@@ -121,7 +121,7 @@ func (s *Service) reused(ctx context.Context, inv *invocation, tries *tries) *an
 		return s.refuse(inv, errUnavailable(err))
 	case found != nil && !inv.passes(found):
 		return s.judge(inv, found)
-	case more(&tries.vanished, maxVanished):
+	case tries.more(&tries.vanished, maxVanished, RetryVanished):
 		return nil
 	}
 	return s.refuse(inv, errInFlight())

@@ -1,6 +1,9 @@
 package idem
 
-import "strconv"
+import (
+	"net/http"
+	"strconv"
+)
 
 func gateway() *protocol {
 	return &protocol{
@@ -8,7 +11,7 @@ func gateway() *protocol {
 		keyTitle: "invalid idempotency key",
 		keyRule:  "It must be 3 to 128 characters of A-Z, a-z, 0-9, dot, underscore and hyphen.",
 		told:     gatewayStatus, replayed: gatewayState,
-		acceptsRunning: true, refusal: gatewayRefusal,
+		reused: http.StatusUnprocessableEntity, acceptsRunning: true, refusal: gatewayRefusal,
 	}
 }
 
@@ -35,7 +38,7 @@ func isGatewayKey(c byte) bool {
 // gatewayState is the value of X-Idempotency-Status.
 func gatewayState(ans *answer) string {
 	switch {
-	case ans.isInFlight():
+	case ans.event == EventProcessing:
 		return "processing"
 	case ans.replayed:
 		return "duplicate"

@@ -33,9 +33,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	inv.seen = seen
+	inv.stays = true
 	ans, err := h.s.serve(r.Context(), inv)
 	if err != nil {
-		return // the client is gone; the work goes on
+		ans = h.s.unfinished(err, newInstance(), inv.client, inv.forced)
 	}
 	h.respond(w, r, ans, inv.client, inv.keyed())
 }
@@ -47,9 +48,13 @@ func (s *Service) serve(ctx context.Context, inv *invocation) (*answer, error) {
 		return s.await(ctx, inv)
 	}
 	// A deploy may have made a check stricter: what was done stays done.
-	found, err := s.find(ctx, inv)
+	looking := ctx
+	if inv.stays {
+		looking = context.WithoutCancel(ctx)
+	}
+	found, err := s.find(looking, inv)
 	if err != nil { // whether it was done is not known
-		return inv.told(s.refuse(inv, errUnavailable(err))), nil
+		return inv.told(s.refuse(inv, errUnavailable(err))), ctx.Err()
 	}
 	if found != nil && len(fingerprintDiff(found.print, inv.print)) == 0 {
 		return inv.told(s.authorized(ctx, inv, s.judge(inv, found))), nil
@@ -57,35 +62,45 @@ func (s *Service) serve(ctx context.Context, inv *invocation) (*answer, error) {
 	return inv.told(s.refuse(inv, refused)), nil
 }
 
-// await starts the work and waits for its answer, as long as the client does and
-// as the operation's timeout allows. The work goes on in either case.
+// await starts the work and waits for its answer, as long as ctx and the
+// operation's timeout allow. The work goes on in either case.
 func (s *Service) await(ctx context.Context, inv *invocation) (*answer, error) {
-	client, name, seen, forced := inv.client, inv.op.stored, inv.seen, inv.forced // inv is the worker's from here on
+	client, name, seen, forced, stays := inv.client, inv.op.stored, inv.seen, inv.forced, inv.stays // inv is the worker's from here on
 	timer := time.NewTimer(inv.patience())
 	defer timer.Stop()
-	select {
-	case ans := <-s.start(ctx, inv):
-		return ans, nil
-	case <-timer.C:
-		seen.abandon()
-		instance := newInstance()
-		s.logger.WarnContext(ctx, "operation takes too long; it goes on", "operation", name, "request", instance)
-		late := errUnavailable(errors.New("idem: the operation took too long"))
-		if forced {
-			late.forForced()
+	done, left := s.start(ctx, inv), ctx.Done()
+	for {
+		select {
+		case ans := <-done:
+			return ans, nil
+		case <-timer.C:
+			seen.abandon()
+			instance := newInstance()
+			s.logger.WarnContext(ctx, "operation takes too long; it goes on", "operation", name, "request", instance)
+			return s.unfinished(errors.New("idem: the operation took too long"), instance, client, forced), nil
+		case <-left:
+			if !stays || !errors.Is(ctx.Err(), context.Canceled) {
+				return nil, ctx.Err()
+			}
+			left = nil
 		}
-		return s.answerOf(late, instance, client), nil
-	case <-ctx.Done():
-		seen.abandon()
-		return nil, ctx.Err()
 	}
+}
+
+// unfinished is the answer to a request whose work goes on without it.
+func (s *Service) unfinished(cause error, instance, client string, forced bool) *answer {
+	e := errUnavailable(cause)
+	if forced {
+		e.forForced()
+	}
+	return s.answerOf(e, instance, client)
 }
 
 // admit reads a request: caller, media type, size, syntax, types, key.
 func (h *handler) admit(w http.ResponseWriter, r *http.Request) (*invocation, *Error) {
 	values, err := h.s.caller(r)
 	if err != nil {
-		return nil, unauthenticated(err)
+		return nil, h.s.turnAway(r.Context(), h.op, err)
 	}
 	inv, refused := h.s.invoke(h.op, values)
 	if refused != nil {
@@ -144,12 +159,17 @@ func (h *handler) takes(method string) bool {
 
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, seen *watch, e *Error, key string) {
 	instance := newInstance()
-	if e.Status >= 500 {
-		h.s.logger.ErrorContext(r.Context(), "request failed", "operation", h.op.stored, "request", instance, "error", errors.Unwrap(e))
-	}
+	h.s.logRefused(r.Context(), h.op, instance, e)
 	ans := h.s.answerOf(e, instance, key)
 	seen.end(nil, ans)
 	h.respond(w, r, ans, key, false)
+}
+
+// logRefused logs a fault that was met before the request was understood.
+func (s *Service) logRefused(ctx context.Context, op *operation, instance string, e *Error) {
+	if e.Status >= 500 {
+		s.logger.ErrorContext(ctx, "request failed", "operation", op.stored, "request", instance, "error", errors.Unwrap(e))
+	}
 }
 
 // recover answers a panic of the caller function; those of the operation are

@@ -2,7 +2,6 @@ package idem
 
 import (
 	"context"
-	"slices"
 	"time"
 )
 
@@ -108,43 +107,4 @@ type SweepEnd struct {
 	Swept
 	Duration time.Duration
 	Failed   bool // the sweeper logs why
-}
-
-// Observers tells several observers of everything, in their order. Nil ones are
-// left out.
-func Observers(all ...Observer) Observer {
-	return observers(slices.DeleteFunc(slices.Clone(all), func(o Observer) bool { return o == nil }))
-}
-
-type observers []Observer
-
-func (all observers) OperationStarted(ctx context.Context, start OperationStart) context.Context {
-	for _, o := range all {
-		if o, ok := o.(StartObserver); ok {
-			ctx = o.OperationStarted(ctx, start)
-		}
-	}
-	return ctx
-}
-
-func (all observers) OperationEnded(ctx context.Context, end OperationEnd) {
-	for _, o := range all {
-		o.OperationEnded(ctx, end)
-	}
-}
-
-func (all observers) OperationRetried(ctx context.Context, retry OperationRetry) {
-	for _, o := range all {
-		if o, ok := o.(RetryObserver); ok {
-			o.OperationRetried(ctx, retry)
-		}
-	}
-}
-
-func (all observers) KeysSwept(ctx context.Context, end SweepEnd) {
-	for _, o := range all {
-		if o, ok := o.(SweepObserver); ok {
-			o.KeysSwept(ctx, end)
-		}
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -277,7 +278,7 @@ func TestEveryRetryIsObserved(t *testing.T) {
 	} {
 		t.Run(string(reason), func(t *testing.T) {
 			url := idemtest.URL(t, shopTables, c.sql)
-			cut := &cutter{text: "BEGIN ISOLATION LEVEL READ COMMITTED"}
+			cut := &cutter{text: strconv.FormatInt(lockOf("t1", "shop.Transfer", "k1"), 10)} // as BEGIN goes
 			cut.armed.Store(reason == RetryLostConnection)
 			pool := cuttingPool(t, url, cut)
 			if reason == RetryUnsent {
@@ -323,8 +324,8 @@ func TestAbandonedWorkIsObserved(t *testing.T) {
 	}()
 	awaitBlocked(t, s)
 	cancel()
-	<-done
 	end(true)
+	<-done
 	if end, _ := seen.take(t); end.Event != EventNew || end.Status != 201 || !end.Abandoned {
 		t.Errorf("%+v", end)
 	}

@@ -15,7 +15,8 @@ type Options struct {
 	Sweeper     Sweeper      // Pool is filled in; zero values are defaults
 
 	// Observer is told how every request ends, and more if it implements more;
-	// see Observers for several, and docs/operations.md.
+	// see Observers for several, and docs/operations.md. It is told of the sweeps of
+	// Run as well, unless Sweeper has an observer of its own.
 	Observer Observer
 	// Seal encrypts the bodies of records of operations with record=sealed, and
 	// opens every record that was sealed; required where there is such an
@@ -24,11 +25,12 @@ type Options struct {
 	Seal cipher.AEAD
 	// Pool chooses the database of a scope: its keys, records and rows are all
 	// there. It must give one scope the same pool for as long as a record is kept,
-	// and one of Pools: anything else, nil too, is a fault and answered with 500.
+	// and one of Pools or that of New: anything else, nil too, is a fault and
+	// answered with 500.
 	// It is called for every request, by many goroutines. Nil: one pool for all.
 	Pool func(scope string) *pgxpool.Pool
-	// Pools lists every pool that Pool may give: New checks them, Ready asks and
-	// Run sweeps each of them.
+	// Pools lists every pool that Pool may give, that of New apart: New checks
+	// them, Ready asks and Run sweeps each of them.
 	Pools []*pgxpool.Pool
 
 	// Problem makes the bodies of all refusals in a form of your own; nil: those
@@ -42,8 +44,11 @@ type Options struct {
 	// AuthorizeReplay is asked before a record is answered, of a success or of a
 	// problem, with the values of Config.Caller of this request; never for a first
 	// answer. A replay runs no SQL of the operation, so what authorizes inside does
-	// not see it. An *Error is answered as it is, any other error with 403
-	// forbidden; neither is recorded. It holds no connection while it runs, and ctx
-	// is that of the request. Nil: whoever has the scope may see its records.
+	// not see it. An *Error with a status from 400 to 599 is answered as it is, an
+	// error that wraps context.DeadlineExceeded with 503 unavailable, a panic with
+	// 500 internal, any other error with 403 forbidden; none of these is recorded.
+	// Where ctx was cancelled, its error is 503 as well: the client has gone.
+	// It holds no connection while it runs, and ctx is that of the request. Nil:
+	// whoever has the scope may see its records.
 	AuthorizeReplay func(ctx context.Context, operation Name, caller []any) error
 }

@@ -71,7 +71,7 @@ func outcomeCases() map[string]outcomeCase {
 	for _, code := range []string{"40001", "40P01", "26000", "42P05", "0A000"} {
 		all[code+" once"] = outcomeCase{code: code, times: 1, status: 201, keep: keptSuccess}
 	}
-	for _, code := range []string{"08006", "53200", "53300", "57014", "57P03", "25006", "25P03"} {
+	for _, code := range []string{"08006", "53200", "53300", "57014", "57P03", "25006", "25P03", "25P04"} {
 		all["outage "+code] = outcomeCase{code: code, status: 503, word: "unavailable"}
 	}
 	return all
@@ -215,9 +215,6 @@ func (e *outcomeRun) first(t *testing.T, o outcomeCase, send func(context.Contex
 	go func() { done <- send(ctx) }()
 	awaitBlocked(t, e.watch)
 	o.during(&stop{t, e, cancel})
-	if ctx.Err() != nil {
-		done <- <-done // it is gone before the write goes on
-	}
 	end(false)
 	w := <-done
 	e.work.wait(time.Minute)

@@ -66,13 +66,3 @@ func TestCase_db_3(t *testing.T) {
 		})
 	}
 }
-
-// The one mode that is not safe behind a pooler is refused at the start.
-func TestCase_db_3_DescribeExecIsRefused(t *testing.T) {
-	pool := idemtest.Open(t, "postgres://nobody@127.0.0.1:1/none", func(config *pgxpool.Config) {
-		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeDescribeExec
-	})
-	if _, err := New(pool, shopConfig(charge()), shopCaller, Options{}); err == nil {
-		t.Error("it is taken")
-	}
-}

@@ -22,7 +22,7 @@ func (s *Service) runFused(ctx context.Context, c *conn, inv *invocation) (*answ
 		if !isExpired(last) {
 			return s.read(last)
 		}
-		if _, err := c.send(ctx, expireRecord.with(inv.identityParams()...)); err != nil {
+		if _, err := c.send(ctx, append(c.readCommitted(), expireRecord.with(inv.identityParams()...))...); err != nil {
 			return nil, &failure{err: err}
 		}
 	}
@@ -64,7 +64,7 @@ func (s *Service) runUnkeyed(ctx context.Context, c *conn, inv *invocation) (*an
 		args = step.Args // the operation has no other statement
 	}
 	if isSafeMethod(inv.op.Method) { // it carries no commit that must not be cut off
-		reading, cancel := context.WithDeadline(ctx, inv.deadline.Add(afterTimeout))
+		reading, cancel := context.WithDeadline(ctx, inv.deadline.Add(s.grace))
 		defer cancel()
 		ctx = reading
 	}
@@ -77,13 +77,10 @@ func (s *Service) runUnkeyed(ctx context.Context, c *conn, inv *invocation) (*an
 	return s.read(results[len(results)-1])
 }
 
-// preamble is what goes ahead of the statements in the pipeline: isolation is
-// stated, never inherited, and the session settings.
+// preamble is what goes ahead of the statements in the pipeline: isolation and
+// the session settings.
 func (s *Service) preamble(c *conn, inv *invocation) []statement {
-	var script []statement
-	if c.facts.otherIsolation {
-		script = append(script, statement{sql: "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"})
-	}
+	script := c.readCommitted()
 	if inv.op.session != nil {
 		script = append(script, s.sessionStatement(inv))
 	}

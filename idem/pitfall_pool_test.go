@@ -64,8 +64,11 @@ func TestPitfall_25_TheKeyTableIsNotTruncated(t *testing.T) {
 
 // Pitfall 26: the limit of a batch holds under every plan.
 func TestPitfall_26_ABatchIsABatchUnderEveryPlan(t *testing.T) {
+	url := idemtest.URL(t)
+	s := &shop{pool: idemtest.Open(t, url, nil)}
 	for _, off := range []string{"enable_hashjoin enable_mergejoin enable_material enable_hashagg enable_sort", "enable_hashjoin enable_mergejoin enable_material", "enable_nestloop enable_mergejoin", "enable_nestloop enable_hashjoin", "enable_indexscan enable_bitmapscan"} {
-		pool := idemtest.Open(t, idemtest.URL(t, expiredKeys), func(c *pgxpool.Config) {
+		s.exec(t, "DELETE FROM idem.keys; DELETE FROM idem.outbox; "+expiredKeys)
+		pool := idemtest.Open(t, url, func(c *pgxpool.Config) {
 			c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 				_, err := conn.Exec(ctx, "SELECT set_config(unnest(string_to_array($1, ' ')), 'off', false)", off)
 				return err

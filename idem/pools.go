@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -35,14 +36,15 @@ func databaseOf(conn *pgx.ConnConfig) string { return conn.Host + "/" + conn.Dat
 
 // pools are the databases of a service: one, or one of several by scope.
 type pools struct {
-	all []*pool // each once
-	of  func(scope string) *pgxpool.Pool
+	all   []*pool // each once
+	known map[*pgxpool.Pool]*pool
+	of    func(scope string) *pgxpool.Pool
 }
 
 // newPools checks what every use of a pool needs. Where opts choose a pool by
 // scope, one may be nil.
 func newPools(one *pgxpool.Pool, opts *Options) (*pools, error) {
-	p := &pools{of: opts.Pool}
+	p := &pools{of: opts.Pool, known: map[*pgxpool.Pool]*pool{}}
 	switch {
 	case opts.Pool == nil && len(opts.Pools) > 0:
 		return nil, errors.New("idem: Options.Pools is set, but Options.Pool is nil: nothing says which scope uses which pool")
@@ -67,7 +69,7 @@ func newPools(one *pgxpool.Pool, opts *Options) (*pools, error) {
 }
 
 func (p *pools) add(given *pgxpool.Pool) error {
-	if p.find(given) != nil {
+	if p.known[given] != nil {
 		return nil
 	}
 	known, err := newPool(given)
@@ -75,15 +77,7 @@ func (p *pools) add(given *pgxpool.Pool) error {
 		return err
 	}
 	p.all = append(p.all, known)
-	return nil
-}
-
-func (p *pools) find(given *pgxpool.Pool) *pool {
-	for _, known := range p.all {
-		if known.Pool == given {
-			return known
-		}
-	}
+	p.known[given] = known
 	return nil
 }
 
@@ -102,40 +96,34 @@ func (p *pools) choose(scope string) (chosen *pool, err error) {
 	if given == nil {
 		return nil, errors.New("idem: Options.Pool gives no pool for the scope of this request")
 	}
-	if chosen = p.find(given); chosen == nil {
+	if chosen = p.known[given]; chosen == nil {
 		return nil, errors.New("idem: Options.Pool gives a pool that Options.Pools does not list")
 	}
 	return chosen, nil
 }
 
-// each calls do for every pool. Where there are several, its errors name the
-// database.
+// each calls do for all pools at once. Where there are several, its errors name
+// the database.
 func (p *pools) each(do func(*pool) error) error {
-	var all []error
-	for _, one := range p.all {
-		err := do(one)
-		if err != nil && len(p.all) > 1 {
-			err = fmt.Errorf("%s: %w", one.name, err)
-		}
-		all = append(all, err)
+	all := make([]error, len(p.all))
+	var calls sync.WaitGroup
+	for i, one := range p.all {
+		calls.Go(func() {
+			all[i] = do(one)
+			if all[i] != nil && len(p.all) > 1 {
+				all[i] = fmt.Errorf("%s: %w", one.name, all[i])
+			}
+		})
 	}
+	calls.Wait()
 	return errors.Join(all...)
 }
 
 // sweepAll runs a sweeper per pool until ctx ends.
 func (s *Service) sweepAll(ctx context.Context) error {
-	failed := make(chan error)
-	for _, p := range s.pools.all {
+	return s.pools.each(func(p *pool) error {
 		sweeper := s.sweeper
 		sweeper.Pool = p.Pool
-		if sweeper.Observer == nil {
-			sweeper.Observer = s.observer
-		}
-		go func() { failed <- sweeper.Run(ctx) }()
-	}
-	var all []error
-	for range s.pools.all {
-		all = append(all, <-failed)
-	}
-	return errors.Join(all...)
+		return sweeper.Run(ctx)
+	})
 }

@@ -2,8 +2,10 @@ package idem
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -120,8 +122,8 @@ func TestPoolThatIsNone(t *testing.T) {
 }
 
 func TestPoolsAreChecked(t *testing.T) {
-	one := idemtest.Pool(t)
-	described := idemtest.Open(t, idemtest.URL(t), func(config *pgxpool.Config) {
+	one := idemtest.Open(t, "postgres://nobody@127.0.0.1:1/one", nil) // nothing connects
+	described := idemtest.Open(t, "postgres://nobody@127.0.0.1:1/described", func(config *pgxpool.Config) {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeDescribeExec
 	})
 	choose := func(string) *pgxpool.Pool { return one }
@@ -215,6 +217,23 @@ func TestFailedSweepIsObserved(t *testing.T) {
 	}
 	cancel()
 	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// Pools are asked at once: one that doesn't answer keeps no other waiting.
+func TestPoolsDoNotWaitForEachOther(t *testing.T) {
+	both, met := &pools{all: []*pool{{name: "first"}, {name: "second"}}}, make(chan struct{}, 2)
+	err := both.each(func(*pool) error {
+		met <- struct{}{}
+		for deadline := time.Now().Add(20 * time.Second); len(met) < 2; runtime.Gosched() {
+			if time.Now().After(deadline) {
+				return errors.New("the other one has not begun")
+			}
+		}
+		return nil
+	})
+	if err != nil {
 		t.Error(err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"unicode/utf8"
 )
 
 const problemType = "application/problem+json"
@@ -32,18 +33,31 @@ type problemField struct {
 // profile. Instance names this occurrence; key is the valid key that the client
 // sent, "" if none.
 func (s *Service) answerOf(e *Error, instance, key string) *answer {
+	e = s.showable(e, instance)
 	made, isOwn := s.ownRefusal(e, instance)
 	if !isOwn {
 		made.contentType, made.body = s.protocol.refusal(s.problemOf(e, instance, key))
 	}
 	ans := &answer{
 		status: e.Status, headers: map[string]string{"Content-Type": made.contentType}, body: made.body,
-		retryAfter: e.retryAfter, err: e,
+		retryAfter: e.retryAfter, err: e, event: e.event,
 	}
 	if isOwn || made.contentType != problemType {
 		ans.mark(e.Code)
 	}
 	return ans
+}
+
+// showable is an error without an Existing that is no JSON text: it comes from a
+// function of the service then, and could be neither sent nor recorded.
+func (s *Service) showable(e *Error, instance string) *Error {
+	if len(e.Existing) == 0 || json.Valid(e.Existing) && utf8.Valid(e.Existing) {
+		return e
+	}
+	s.logger.Error("Existing of an *idem.Error is not JSON; the answer is sent without it", "status", e.Status, "code", e.Code, "request", instance)
+	shown := *e
+	shown.Existing = nil
+	return &shown
 }
 
 // ownRefusal is what Options.Problem makes of an error; false without it, and
@@ -63,7 +77,7 @@ func (s *Service) ownRefusal(e *Error, instance string) (refusal, bool) {
 func (s *Service) problemOf(e *Error, instance, key string) problem {
 	p := problem{
 		Type: s.problemBase + e.Code, Title: e.Title, Status: e.Status, Detail: e.Detail,
-		Instance: instance, Code: e.Code, Retryable: isRetryable(e), Key: key, Existing: e.Existing,
+		Instance: instance, Code: e.Code, Retryable: e.Retryable(), Key: key, Existing: e.Existing,
 	}
 	if p.Title == "" {
 		p.Title = http.StatusText(e.Status)
@@ -79,10 +93,7 @@ func problemJSON(p problem) (contentType string, body []byte) { return problemTy
 
 // Retryable reports whether the same request with the same key may be answered
 // otherwise: the member `retryable` of a problem, for bodies of Options.Problem.
-func (e *Error) Retryable() bool { return isRetryable(e) }
-
-// isRetryable: the same request with the same key may be answered otherwise.
-func isRetryable(e *Error) bool {
+func (e *Error) Retryable() bool {
 	return e.retryAfter > 0 || e.Status == http.StatusTooManyRequests || e.Status >= 500 && !e.permanent
 }
 

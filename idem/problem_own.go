@@ -16,8 +16,8 @@ type refusal struct {
 }
 
 // ownProblems are the error bodies of Options.Problem. Those of declared
-// problems are made once: a replay, and the SQL that records an @empty, must
-// have the same bytes.
+// problems are made once: a fused statement takes the body of its @empty with
+// every request, and the function must not run for each.
 type ownProblems struct {
 	render   func(*Error) (contentType string, body []byte)
 	declared map[Problem]refusal

@@ -33,7 +33,7 @@ type protocol struct {
 	// told is the header that says what was made of the key.
 	told     string
 	replayed func(*answer) string // its value
-	reused   int                  // status of key-reused, where it is not 422
+	reused   int                  // status of key-reused
 	// acceptsRunning: a twin of a running request gets an empty 200.
 	acceptsRunning bool
 	refusal        func(problem) (contentType string, body []byte)
@@ -48,6 +48,7 @@ var ietf = protocol{
 	keyRule:  "It must be 1 to 255 visible ASCII characters; comma, quote and backslash only in the quoted form.",
 	told:     replayedHeader,
 	replayed: func(ans *answer) string { return strconv.FormatBool(ans.replayed) },
+	reused:   http.StatusUnprocessableEntity,
 	refusal:  problemJSON,
 }
 

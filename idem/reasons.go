@@ -21,23 +21,22 @@ func errUnavailable(cause error) *Error {
 		retryAfter: retryAfter, cause: cause}
 }
 
+// errUnattended is the answer to a replay whose client left before anybody could
+// say whether it may see it.
+func errUnattended() *Error {
+	e := errUnavailable(nil)
+	e.event = EventDuplicate
+	return e
+}
+
 func errInternal(cause error) *Error {
 	return &Error{Status: http.StatusInternalServerError, Code: "internal", Title: "Internal error", cause: cause}
 }
 
-// isInFlight tells the answer of errInFlight from all others.
-func (a *answer) isInFlight() bool {
-	return a.err != nil && a.err.Code == "in-flight" && a.err.retryAfter > 0
-}
-
 // errKeyReused names the parts of the request that differ, never their values.
 func (p *protocol) errKeyReused(parts []string) *Error {
-	e := &Error{Status: http.StatusUnprocessableEntity, Code: "key-reused", Title: "Idempotency key reused",
+	return &Error{Status: p.reused, Code: "key-reused", Title: "Idempotency key reused",
 		Detail: "This key was used for another request; what differs: " + strings.Join(parts, ", ") + ".", event: EventMismatch}
-	if p.reused != 0 {
-		e.Status = p.reused
-	}
-	return e
 }
 
 func errNotStored() *Error {

@@ -32,7 +32,7 @@ func (s *Service) find(ctx context.Context, inv *invocation) (*answer, error) {
 
 // lookUp reads the key's record, nil if there is none.
 func (s *Service) lookUp(ctx context.Context, inv *invocation) (*answer, error) {
-	results, err := inv.pool.sendAlone(ctx, findRecord.with(inv.identityParams()...))
+	results, err := inv.pool.sendAside(ctx, findRecord.with(inv.identityParams()...))
 	if err != nil || len(results[0].rows) == 0 {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (s *Service) record(ctx context.Context, inv *invocation, ans *answer, keep
 	}
 	params := append(s.recordParams(inv, ans, keep), []byte(millis(max(inv.op.Policy.Wait, time.Second))))
 	for range maxVanished {
-		results, err := inv.pool.sendAlone(ctx, insertRecord.with(params...))
+		results, err := inv.pool.sendAside(ctx, insertRecord.with(params...))
 		switch {
 		case isLockTimeout(err):
 			return s.refuse(inv, errInFlight())
@@ -81,9 +81,10 @@ const (
 	asideTime  = 10 * time.Second
 )
 
-// sendAlone sends one statement that may be sent twice without harm, on a
-// connection of its own; a pool may have several that are broken.
-func (p *pool) sendAlone(ctx context.Context, st statement) (results []result, err error) {
+// sendAside sends statements that may be sent twice without harm, as one
+// transaction on a connection of its own, and gives their results; a pool may
+// have several connections that are broken.
+func (p *pool) sendAside(ctx context.Context, statements ...statement) (results []result, err error) {
 	ctx, cancel := context.WithTimeout(ctx, asideTime)
 	defer cancel()
 	for try := range asideTries {
@@ -91,18 +92,15 @@ func (p *pool) sendAlone(ctx context.Context, st statement) (results []result, e
 		if c, err = p.acquire(ctx, try == 0); err != nil {
 			continue
 		}
-		script := []statement{st}
-		if c.facts.otherIsolation {
-			script = []statement{{sql: "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"}, st}
-		}
-		results, err = c.send(ctx, script...)
+		ahead := c.readCommitted()
+		results, err = c.send(ctx, append(ahead, statements...)...)
 		if isStale(err) {
 			c.discard(ctx)
 		} else {
 			c.release()
 		}
 		if err == nil {
-			return results[len(results)-1:], nil
+			return results[len(ahead):], nil
 		}
 		if isPgError(err) && !isStale(err) {
 			return nil, err

@@ -58,12 +58,6 @@ func TestCase_scope_3(t *testing.T) {
 	if _, err := New(nil, shopConfig(), shopCaller, Options{}); err == nil {
 		t.Error("no pool")
 	}
-	describe := idemtest.Open(t, idemtest.URL(t), func(c *pgxpool.Config) {
-		c.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeDescribeExec
-	})
-	if _, err := New(describe, shopConfig(), shopCaller, Options{}); err == nil {
-		t.Error("QueryExecModeDescribeExec")
-	}
 	broken := createPayment("Create", "2000ms", true)
 	broken.SQL = "-- statement: other\nSELECT 1"
 	if _, err := New(pool, shopConfig(broken), shopCaller, Options{}); err == nil || !strings.Contains(err.Error(), `"existing"`) {
@@ -269,6 +263,20 @@ func TestIntentConflict(t *testing.T) {
 	s.exec(t, "DELETE FROM payments")
 	sameAnswer(t, w, s.post("Create", "b", `{"order_id": "o1", "amount": 7}`))
 	wantStatus(t, s.post("Create", "c", `{"order_id": "o1", "amount": 7}`), 201)
+}
+
+// The look-up of the row that is there changes nothing: a connection that breaks
+// at it is no reason to give up.
+func TestIntentConflictWhoseLookUpIsCut(t *testing.T) {
+	cut := &cutter{text: "d.amount = $3::bigint"}
+	s := openShop(t, cuttingPool(t, idemtest.URL(t, shopTables), cut), createPayment("Create", "2000ms", true))
+	first := s.post("Create", "a", order1)
+	cut.armed.Store(true)
+	w := s.post("Create", "b", order1)
+	wantCode(t, w, 409, "intent-conflict")
+	if !strings.Contains(w.Body.String(), `"existing":`+first.Body.String()) || cut.cuts.Load() != 1 {
+		t.Errorf("%d cuts, existing: %s", cut.cuts.Load(), w.Body)
+	}
 }
 
 func TestIntentReturn(t *testing.T) {

@@ -22,22 +22,23 @@ func (h *handler) respond(w http.ResponseWriter, r *http.Request, ans *answer, k
 		header.Set(protocol.told, protocol.replayed(ans))
 	}
 	adviseRetry(header, ans)
-	if protocol.acceptsRunning && ans.isInFlight() {
-		ans = &answer{status: http.StatusOK}
+	status, body := protocol.statusOf(ans), ans.body
+	if status != ans.status { // told by the status and the headers alone
+		body = nil
 		header.Del("Content-Type")
 	}
-	if !hasBody(ans.status) {
+	if !hasBody(status) {
 		header.Del("Content-Type")
-		w.WriteHeader(ans.status)
+		w.WriteHeader(status)
 		return
 	}
-	if header.Get("Content-Type") == "" && len(ans.body) > 0 {
+	if header.Get("Content-Type") == "" && len(body) > 0 {
 		header.Set("Content-Type", "application/json")
 	}
-	header.Set("Content-Length", strconv.Itoa(len(ans.body)))
-	w.WriteHeader(ans.status)
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(ans.body) // a client that is gone gets it by a replay
+		_, _ = w.Write(body) // a client that is gone gets it by a replay
 	}
 }
 

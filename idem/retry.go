@@ -29,6 +29,10 @@ func (s *Service) overcome(ctx context.Context, inv *invocation, f *failure, tri
 	return s.overcomeClient(ctx, inv, f, tries)
 }
 
+// serializations are the SQLSTATEs of transactions that could not run side by
+// side, and may one after the other.
+var serializations = map[string]RetryReason{"40001": RetrySerialization, "40P01": RetryDeadlock}
+
 // overcomeServer handles what PostgreSQL reported: the attempt is undone.
 func (s *Service) overcomeServer(ctx context.Context, inv *invocation, f *failure, pg *pgconn.PgError, tries *tries) *answer {
 	switch {
@@ -40,18 +44,18 @@ func (s *Service) overcomeServer(ctx context.Context, inv *invocation, f *failur
 		} else if ans != nil {
 			return s.judge(inv, ans)
 		}
-		if more(&tries.vanished, maxVanished) {
+		if tries.more(&tries.vanished, maxVanished, RetryVanished) {
 			return nil
 		}
 		return s.refuse(inv, errInFlight())
-	case pg.Code == "40001" || pg.Code == "40P01":
-		if more(&tries.serialization, inv.maxSerialization()) {
+	case serializations[pg.Code] != "":
+		if tries.more(&tries.serialization, inv.maxSerialization(), serializations[pg.Code]) {
 			time.Sleep(backoff(tries.serialization))
 			return nil
 		}
 		return s.lookUpOr(ctx, inv, errUnavailable(f.err))
 	case isStale(f.err):
-		if more(&tries.fresh, maxFresh) {
+		if tries.more(&tries.fresh, maxFresh, RetryStaleStatement) {
 			return nil
 		}
 		return s.breakdown(ctx, inv, f.err)
@@ -65,14 +69,16 @@ func (s *Service) overcomeServer(ctx context.Context, inv *invocation, f *failur
 
 // overcomeClient handles a failure on this side of the connection.
 func (s *Service) overcomeClient(ctx context.Context, inv *invocation, f *failure, tries *tries) *answer {
-	var declared *Error
+	declared, wrong := ownError(f.err)
 	switch {
-	case errors.As(f.err, &declared) && isDefinite(declared.Status):
+	case wrong != nil:
+		return s.fault(ctx, inv, wrong)
+	case declared != nil && isDefinite(declared.Status):
 		return s.declare(ctx, inv, declared)
 	case declared != nil:
 		return s.refuse(inv, declared)
 	case isUnsent(f.err):
-		if more(&tries.unsent, maxUnsent) {
+		if tries.more(&tries.unsent, maxUnsent, RetryUnsent) {
 			return nil
 		}
 		return s.refuse(inv, errUnavailable(f.err))
@@ -87,7 +93,7 @@ func (s *Service) overcomeClient(ctx context.Context, inv *invocation, f *failur
 		return s.refuse(inv, errUnavailable(err))
 	case ans != nil:
 		return s.judge(inv, ans)
-	case more(&tries.lost, maxLost):
+	case tries.more(&tries.lost, maxLost, RetryLostConnection):
 		return nil
 	}
 	return s.refuse(inv, errUnavailable(f.err))

@@ -27,11 +27,14 @@ type verdict struct {
 // fault.
 func (s *Service) overcomeRule(ctx context.Context, inv *invocation, f *failure, pg *pgconn.PgError, tries *tries) *answer {
 	v := violation{pg.Code, pg.SchemaName, pg.TableName, pg.ConstraintName}
-	found := inv.op.judgeViolation(f.step, v)
+	found := inv.op.judgeViolation(f.step, v, matchDeclared, matchWritten)
 	if found == nil && v.code[:2] == "23" && v.table != "" {
-		if root, err := partitionRootOf(ctx, inv.pool, v); err == nil {
-			found = inv.op.judgeViolation(f.step, root)
+		root, err := partitionRootOf(ctx, inv.pool, v)
+		if err != nil { // which rule it is, is not known
+			return s.lookUpOr(ctx, inv, errUnavailable(err))
 		}
+		// Only now is it known that the table is not a partition of a written one.
+		found = inv.op.judgeViolation(f.step, root, matchDeclared, matchWritten, matchReferencing)
 	}
 	switch {
 	case found == nil && isBadInput(v.code):
@@ -46,13 +49,17 @@ func (s *Service) overcomeRule(ctx context.Context, inv *invocation, f *failure,
 	return s.declare(ctx, inv, found.err)
 }
 
-// judgeViolation finds the rule of the step, or of any step, that v violates.
-func (op *operation) judgeViolation(at int, v violation) *verdict {
+// matcher is a kind of rule: what v means for the step, nil if it is none of these.
+type matcher func(*step, violation) *verdict
+
+// judgeViolation finds the rule of the step, or of any step, that v violates, of
+// the kinds given; the first of them goes first.
+func (op *operation) judgeViolation(at int, v violation, kinds ...matcher) *verdict {
 	steps := op.steps
 	if at != unknownStep && at < len(steps) {
 		steps = steps[at : at+1]
 	}
-	for _, match := range []func(*step, violation) *verdict{matchDeclared, matchWritten, matchReferencing} {
+	for _, match := range kinds {
 		for i := range steps {
 			if found := match(&steps[i], v); found != nil {
 				return found
@@ -150,12 +157,7 @@ func errIntentConflict() *Error {
 // partitionRootOf renames a violation on a partition to the table that was
 // declared: names of a partition's indexes are its own.
 func partitionRootOf(ctx context.Context, p *pool, v violation) (violation, error) {
-	c, err := p.acquire(ctx, true)
-	if err != nil {
-		return v, err
-	}
-	defer c.release()
-	results, err := c.send(ctx, partitionRoot.with([]byte(v.constraint), []byte(v.schema), []byte(v.table)))
+	results, err := p.sendAside(ctx, partitionRoot.with([]byte(v.constraint), []byte(v.schema), []byte(v.table)))
 	if err != nil || len(results[0].rows) == 0 {
 		return v, err
 	}

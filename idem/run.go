@@ -2,6 +2,7 @@ package idem
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -18,10 +19,50 @@ func (s *Service) start(ctx context.Context, inv *invocation) <-chan *answer {
 	go func() {
 		defer s.work.done()
 		growStack()
-		ans := s.execute(context.WithoutCancel(ctx), inv)
-		done <- inv.told(s.authorized(ctx, inv, ans))
+		s.deliver(ctx, inv, done)
 	}()
 	return done
+}
+
+// deliver runs an invocation. Whatever the functions of the service do that are
+// called meanwhile, be it runtime.Goexit, the client gets an answer, and a panic
+// does not end the process.
+func (s *Service) deliver(ctx context.Context, inv *invocation, done chan<- *answer) {
+	var ans *answer
+	defer func() {
+		_ = recover() // of who was told
+		done <- ans
+	}()
+	defer func() {
+		if ans == nil { // the answer to a panic has failed as well
+			_ = recover()
+			ans = s.lastResort(inv)
+			inv.told(ans)
+		}
+	}()
+	defer func() {
+		if p := recover(); ans == nil {
+			ans = s.breakdown(ctx, inv, endedBy(p))
+			inv.told(ans)
+		}
+	}()
+	ans = s.authorized(ctx, inv, s.execute(context.WithoutCancel(ctx), inv))
+	inv.told(ans)
+}
+
+// endedBy is why the work ended without an answer.
+func endedBy(p any) error {
+	if p == nil {
+		return errors.New("idem: a function of the service ended its goroutine (runtime.Goexit)")
+	}
+	return panicError(p)
+}
+
+// lastResort is a 500 that asks nobody for its form.
+func (s *Service) lastResort(inv *invocation) *answer {
+	e := errInternal(nil)
+	contentType, body := s.protocol.refusal(s.problemOf(e, newInstance(), inv.client))
+	return &answer{status: e.Status, headers: map[string]string{"Content-Type": contentType}, body: body, err: e}
 }
 
 // growStack gives a new goroutine at once the stack that a request takes. It
@@ -90,7 +131,7 @@ func (s *Service) attempts(ctx context.Context, inv *invocation) *answer {
 		if ans = s.overcome(ctx, inv, failed, &tries); ans != nil {
 			return ans
 		}
-		inv.seen.retry(failed)
+		inv.seen.retry(failed, tries.why)
 	}
 }
 
@@ -102,14 +143,21 @@ func (s *Service) attempt(ctx context.Context, inv *invocation, tries *tries) (*
 	if err != nil {
 		return nil, &failure{err: err, step: unknownStep}
 	}
-	ans, failed := s.runStrategy(ctx, c, inv)
+	return s.attemptOn(ctx, c, inv)
+}
+
+// attemptOn gives the connection back, also where a handler ends its goroutine.
+func (s *Service) attemptOn(ctx context.Context, c *conn, inv *invocation) (ans *answer, failed *failure) {
+	defer func() {
+		if ans == nil && failed == nil || failed != nil && isStale(failed.err) {
+			c.discard(ctx)
+		} else {
+			c.release()
+		}
+	}()
+	ans, failed = s.runStrategy(ctx, c, inv)
 	if failed != nil {
 		failed.lost = c.isClosed()
-	}
-	if failed != nil && isStale(failed.err) {
-		c.discard(ctx)
-	} else {
-		c.release()
 	}
 	return ans, failed
 }
@@ -178,7 +226,12 @@ func (s *Service) fault(ctx context.Context, inv *invocation, cause error) *answ
 	s.logFault(ctx, inv, cause)
 	e := errInternal(cause)
 	e.permanent = true
-	return s.record(ctx, inv, s.refuse(inv, e), keep)
+	made := s.refuse(inv, e)
+	ans := s.record(ctx, inv, made, keep)
+	if ans == made && !ans.stored { // it is not what the next try will meet
+		return s.refuse(inv, errInternal(cause))
+	}
+	return ans
 }
 
 // breakdown is fault where the next try may well succeed: it is never recorded.

@@ -247,8 +247,6 @@ func (s *schedule) meet(ev event) []sent {
 	requests := make([]sent, len(all))
 	if ev.end == "leave" {
 		all[0].leave()
-		requests[0] = sent{all[0].amount, <-all[0].done}
-		all[0].done <- requests[0].answer
 	}
 	s.kill(tx, ev.end)
 	if err := tx.Rollback(context.Background()); err != nil {

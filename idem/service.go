@@ -37,7 +37,9 @@ type SessionVar struct {
 }
 
 // CallerFunc says who sends a request: the values of Config.Caller, in order.
-// An error, or an empty scope, is answered with 401.
+// An error, or an empty scope, is answered with 401; an *Error with a status from
+// 400 to 599 as it is. A text that is no value of its field, not UTF-8 for one, is
+// 400 caller-invalid, and 401 where it is the scope.
 type CallerFunc func(*http.Request) ([]any, error)
 
 // Service runs the operations of one Config over one pool, or one per scope.
@@ -50,9 +52,10 @@ type Service struct {
 	callers     *decoder // of Config.Caller
 	operations  map[Name]*operation
 	flights     *flights
-	work        tally // requests in flight
+	work        tally         // requests in flight
+	grace       time.Duration // from an operation's timeout to its cut-off: afterTimeout
 	logger      *slog.Logger
-	observer    Observer                                 // nil: nobody
+	observers   *observers                               // nil: nobody
 	aead        cipher.AEAD                              // nil: nothing is sealed
 	authorize   func(context.Context, Name, []any) error // Options.AuthorizeReplay
 	problemBase string
@@ -96,17 +99,21 @@ func newService(pool *pgxpool.Pool, cfg Config, opts Options) (*Service, error) 
 	}
 	s := &Service{
 		pools: pools, cfg: cfg, protocol: protocols[cfg.Profile], flights: newFlights(), logger: opts.Logger, problemBase: opts.ProblemBase,
-		sweeper: opts.Sweeper, observer: opts.Observer, aead: opts.Seal,
-		own: own, authorize: opts.AuthorizeReplay,
+		sweeper: opts.Sweeper, aead: opts.Seal,
+		own: own, authorize: opts.AuthorizeReplay, grace: afterTimeout,
 	}
 	if s.logger == nil {
 		s.logger = slog.Default()
 	}
+	s.observers = join(s.logger, opts.Observer)
 	if s.problemBase == "" {
 		s.problemBase = "urn:idemgen:problem:"
 	}
 	if s.sweeper.Logger == nil {
 		s.sweeper.Logger = s.logger
+	}
+	if s.sweeper.Observer == nil && s.observers != nil {
+		s.sweeper.Observer = s.observers
 	}
 	return s, nil
 }
@@ -184,9 +191,9 @@ func (s *Service) Run(ctx context.Context) error {
 
 // longest is how long work in flight can take as long as the server answers.
 func (s *Service) longest() time.Duration {
-	longest := afterTimeout
+	longest := s.grace
 	for _, op := range s.cfg.Operations {
-		longest = max(longest, op.Policy.Timeout+2*op.Policy.longestWait()+afterTimeout)
+		longest = max(longest, op.Policy.Timeout+2*op.Policy.longestWait()+s.grace)
 	}
 	return longest
 }

@@ -28,7 +28,7 @@ func (t *transaction) sentinel() bool { return t.inv.handler != nil }
 func (s *Service) runStepped(ctx context.Context, c *conn, inv *invocation) (*answer, *failure) {
 	t := &transaction{s, c, inv}
 	// Cut off well after the server's own timeouts; the commit never is.
-	working, cancel := context.WithDeadline(ctx, inv.deadline.Add(afterTimeout))
+	working, cancel := context.WithDeadline(ctx, inv.deadline.Add(s.grace))
 	defer cancel()
 	ans, failed := t.perform(working)
 	if failed == nil && !ans.replayed {
@@ -123,7 +123,7 @@ func (t *transaction) claim() []statement {
 func (t *transaction) opening() []statement {
 	policy := &t.inv.op.Policy
 	limit := policy.Timeout + t.inv.wait()
-	params := [][]byte{[]byte(millis(limit)), []byte(millis(limit + afterTimeout))}
+	params := [][]byte{[]byte(millis(limit)), []byte(millis(limit + t.s.grace))}
 	if t.inv.keyed() {
 		params = append(params, strconv.AppendInt(nil, t.inv.lock(), 10))
 		if !t.tries() {

@@ -25,8 +25,8 @@ type Sweeper struct {
 	// LockTimeout and StatementTimeout bound one batch; 100 ms and 5 s.
 	LockTimeout, StatementTimeout time.Duration
 	Logger                        *slog.Logger
-	// Observer is told of the sweeps of Run, if it is a SweepObserver.
-	Observer Observer
+	// Observer is told of the sweeps of Run; nil: nobody.
+	Observer SweepObserver
 }
 
 // Swept is what a sweep did.
@@ -166,4 +166,13 @@ func (s *Sweeper) orDefault() *Sweeper {
 		set.Logger = slog.Default()
 	}
 	return &set
+}
+
+// tell tells of a sweep of Run.
+func (s *Sweeper) tell(ctx context.Context, end SweepEnd) {
+	if s.Observer == nil {
+		return
+	}
+	end.Database = databaseOf(s.Pool.Config().ConnConfig)
+	guard(ctx, s.Logger, func() { s.Observer.KeysSwept(ctx, end) })
 }

@@ -50,15 +50,17 @@ func encodeInputs(d *decoder, in []any, caller []any) ([]Value, *Error) {
 	return values, nil
 }
 
-// decodeCaller reads what CallerFunc gave. A client can't cause or cure a
-// wrong value, so it is an internal error.
+// decodeCaller reads what CallerFunc gave. A text that its field can't have is
+// one that the function took over from the client. What is missing, or has another
+// Go type, is the function's own fault, an internal error.
 func (d *decoder) decodeCaller(caller []any, values []Value) *Error {
 	var faults faultList
 	if err := encodeFields(d.caller, caller, values, &faults); err != nil {
 		return err
 	}
 	if len(faults.fields) > 0 {
-		return internalError(fmt.Errorf("%s %s", faults.fields[0].Pointer, faults.fields[0].Detail))
+		return &Error{Status: http.StatusBadRequest, Code: "caller-invalid",
+			Title: "Some values of the caller are not valid", Fields: faults.fields}
 	}
 	for _, f := range d.caller {
 		if v := values[f.index]; (!v.Set || v.Null) && !f.Nullable && f.filled == nil {

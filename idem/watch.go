@@ -13,8 +13,9 @@ import (
 // nothing.
 type watch struct {
 	s         *Service
-	ctx       context.Context
-	stored    string // the operation's name in the key table
+	ctx       context.Context // of the observers' start
+	derived   bool            // ctx may be another one than the request's
+	stored    string          // the operation's name in the key table
 	start     OperationStart
 	began     time.Time
 	attempts  atomic.Int32
@@ -24,18 +25,14 @@ type watch struct {
 
 // watch begins to tell about a request; nil if nobody listens.
 func (s *Service) watch(ctx context.Context, op *operation) *watch {
-	if s.observer == nil && !s.logger.Enabled(ctx, slog.LevelDebug) {
+	if s.observers == nil && !s.logger.Enabled(ctx, slog.LevelDebug) {
 		return nil
 	}
 	w := &watch{s: s, ctx: ctx, stored: op.stored, began: time.Now(), start: OperationStart{
 		Service: s.cfg.Service, Operation: op.Name, Strategy: op.Strategy, Method: op.Method, Path: op.Path,
 	}}
-	if o, ok := s.observer.(StartObserver); ok {
-		s.guarded(ctx, func() {
-			if derived := o.OperationStarted(ctx, w.start); derived != nil {
-				w.ctx = derived
-			}
-		})
+	if s.observers != nil && s.observers.begins {
+		w.ctx, w.derived = valuesOf(ctx, s.observers.OperationStarted(ctx, w.start)), true
 	}
 	return w
 }
@@ -50,13 +47,14 @@ func (w *watch) context(ctx context.Context) context.Context {
 
 // request is the request with the context of the observer's start.
 func (w *watch) request(r *http.Request) *http.Request {
-	if w == nil {
+	if w == nil || !w.derived {
 		return r
 	}
 	return r.WithContext(w.ctx)
 }
 
-// abandon notes that nobody waits for the answer any more.
+// abandon notes that nobody waits for the answer any more; a context that has
+// ended says so itself.
 func (w *watch) abandon() {
 	if w != nil {
 		w.abandoned.Store(true)
@@ -71,14 +69,13 @@ func (w *watch) attempt() {
 }
 
 // retry tells that the attempt failed and is followed by another.
-func (w *watch) retry(f *failure) {
-	if w == nil {
+func (w *watch) retry(f *failure, why RetryReason) {
+	if w == nil || w.s.observers == nil {
 		return
 	}
-	if o, ok := w.s.observer.(RetryObserver); ok {
-		retry := OperationRetry{OperationStart: w.start, Reason: reasonOf(f), SQLState: sqlState(f.err), Attempt: int(w.attempts.Load())}
-		w.s.guarded(w.ctx, func() { o.OperationRetried(w.ctx, retry) })
-	}
+	w.s.observers.OperationRetried(w.ctx, OperationRetry{
+		OperationStart: w.start, Reason: why, SQLState: sqlState(f.err), Attempt: int(w.attempts.Load()),
+	})
 }
 
 // end tells how the request ended, at its first call. Inv is nil where it was
@@ -89,7 +86,7 @@ func (w *watch) end(inv *invocation, ans *answer) {
 	}
 	end := OperationEnd{
 		OperationStart: w.start, Event: eventOf(inv, ans), Status: w.s.protocol.statusOf(ans), Duration: time.Since(w.began),
-		Attempts: int(w.attempts.Load()), Abandoned: w.abandoned.Load(),
+		Attempts: int(w.attempts.Load()), Abandoned: w.abandoned.Load() || w.ctx.Err() != nil,
 	}
 	if ans.err != nil {
 		end.Code = ans.err.Code
@@ -98,8 +95,8 @@ func (w *watch) end(inv *invocation, ans *answer) {
 		end.KeyDigest = hex.EncodeToString(inv.digest[:4])
 	}
 	w.s.logEnd(w.ctx, w.stored, &end)
-	if o := w.s.observer; o != nil {
-		w.s.guarded(w.ctx, func() { o.OperationEnded(w.ctx, end) })
+	if w.s.observers != nil {
+		w.s.observers.OperationEnded(w.ctx, end)
 	}
 }
 
@@ -115,18 +112,6 @@ func (s *Service) logEnd(ctx context.Context, operation string, end *OperationEn
 		slog.String("key_digest", end.KeyDigest))
 }
 
-// guarded calls an observer, whose panics must not reach the request.
-func (s *Service) guarded(ctx context.Context, call func()) { guard(ctx, s.logger, call) }
-
-func guard(ctx context.Context, logger *slog.Logger, call func()) {
-	defer func() {
-		if p := recover(); p != nil {
-			logger.ErrorContext(ctx, "the observer panicked", "error", panicError(p))
-		}
-	}()
-	call()
-}
-
 // eventOf is what an answer means; docs/operations.md has it as a table.
 func eventOf(inv *invocation, ans *answer) Event {
 	switch {
@@ -134,8 +119,6 @@ func eventOf(inv *invocation, ans *answer) Event {
 		return ans.event
 	case ans.replayed:
 		return EventDuplicate
-	case ans.err != nil && ans.err.event != "":
-		return ans.err.event
 	case ans.status >= 500:
 		return EventServerError
 	case ans.status >= 400:
@@ -148,32 +131,8 @@ func eventOf(inv *invocation, ans *answer) Event {
 
 // statusOf is the status that the client gets.
 func (p *protocol) statusOf(ans *answer) int {
-	if p.acceptsRunning && ans.isInFlight() {
+	if p.acceptsRunning && ans.event == EventProcessing {
 		return http.StatusOK
 	}
 	return ans.status
-}
-
-func reasonOf(f *failure) RetryReason {
-	switch code := sqlState(f.err); {
-	case isUnsent(f.err):
-		return RetryUnsent
-	case code == "40001":
-		return RetrySerialization
-	case code == "40P01":
-		return RetryDeadlock
-	case isStale(f.err):
-		return RetryStaleStatement
-	case code == "" && f.lost:
-		return RetryLostConnection
-	}
-	return RetryVanished
-}
-
-// tell tells of a sweep of Run.
-func (s *Sweeper) tell(ctx context.Context, end SweepEnd) {
-	if o, ok := s.Observer.(SweepObserver); ok {
-		end.Database = databaseOf(s.Pool.Config().ConnConfig)
-		guard(ctx, s.Logger, func() { o.KeysSwept(ctx, end) })
-	}
 }

@@ -27,14 +27,16 @@ func TestAnObserverDisturbsNothing(t *testing.T) {
 	flaky := `CREATE SEQUENCE tries; CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 		IF nextval('tries') = 1 THEN RAISE EXCEPTION USING ERRCODE = '40001'; END IF; RETURN NEW; END $$;
 		CREATE TRIGGER fail BEFORE INSERT ON payments FOR EACH ROW EXECUTE FUNCTION fail()`
-	for _, observer := range []Observer{saboteur{}, nowhere{newWitness()}, Observers(newWitness(), saboteur{})} {
-		s, _ := watchedShop(t, idemtest.Pool(t, shopTables, flaky), Options{Observer: observer, Logger: logged.logger()}, createPayment("Create", "2000ms", true))
-		wantStatus(t, s.post("Create", "k1", order1), 201)
-		wantStatus(t, s.post("Create", "k1", order1), 201)
-		wantCode(t, s.post("Create", "", order1), 400, "key-missing")
-		if n := s.count(t, "SELECT count(*) FROM payments"); n != 1 {
-			t.Errorf("%d effects", n)
-		}
+	behind := newWitness()
+	s, _ := watchedShop(t, idemtest.Pool(t, shopTables, flaky),
+		Options{Observer: Observers(saboteur{}, nowhere{newWitness()}, behind), Logger: logged.logger()}, createPayment("Create", "2000ms", true))
+	wantStatus(t, s.post("Create", "k1", order1), 201)
+	wantCode(t, s.post("Create", "", order1), 400, "key-missing")
+	if n := s.count(t, "SELECT count(*) FROM payments"); n != 1 {
+		t.Errorf("%d effects", n)
+	}
+	if len(behind.starts) != 2 || len(behind.retries) != 1 || len(behind.ends) != 2 || behind.ends[0].Code != "" {
+		t.Errorf("the one behind was told of %+v, %+v, %+v", behind.starts, behind.retries, behind.ends)
 	}
 	text := logged.take()
 	for _, want := range []string{"the observer panicked", "panic: start", "panic: end", "panic: retry"} {
@@ -59,6 +61,29 @@ func TestObserversAreAllTold(t *testing.T) {
 	}
 	if ctx.Value(witnessKey{}) != second || len(seen.seen) != 1 {
 		t.Error("a context or a sweep is lost")
+	}
+	if Observers() != nil || Observers(nil, nil) != nil {
+		t.Error("nobody is somebody")
+	}
+}
+
+// Observers that have been joined stand alone, too: in an observer of somebody's.
+func TestJoinedObserversAreAllToldWhateverOneDoes(t *testing.T) {
+	first, second := &sweeps{seen: map[string]SweepEnd{}}, &sweeps{seen: map[string]SweepEnd{}}
+	joined := Observers(first, Observers(sweepFunc(func(SweepEnd) { panic("sweep") }), second))
+	joined.(SweepObserver).KeysSwept(t.Context(), SweepEnd{Database: "d"})
+	if len(first.seen) != 1 || len(second.seen) != 1 {
+		t.Errorf("%v %v", first.seen, second.seen)
+	}
+}
+
+// Without an observer of beginnings the request is handed on as it is.
+func TestARequestIsNotCopiedForNothing(t *testing.T) {
+	ends := struct{ Observer }{newWitness()} // hides the other methods
+	s, _ := watchedShop(t, idemtest.Open(t, "postgres://nobody@127.0.0.1:1/none", nil), Options{Observer: ends}, createPayment("Create", "2000ms", true))
+	r := httptest.NewRequest(http.MethodPost, "/", nil)
+	if w := s.watch(r.Context(), s.operations["Create"]); w == nil || w.request(r) != r {
+		t.Error("another request")
 	}
 }
 
@@ -91,7 +116,7 @@ func TestNobodyListensAtNoCost(t *testing.T) {
 			t.Error("another context")
 		}
 		w.attempt()
-		w.retry(failed)
+		w.retry(failed, RetryVanished)
 		w.abandon()
 		inv.told(ans)
 	})

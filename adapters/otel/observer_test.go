@@ -270,7 +270,7 @@ func TestSweeps(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
-		done <- (&idem.Sweeper{Pool: pool, Observer: idem.Observers(r.Observer, seen)}).Run(ctx)
+		done <- (&idem.Sweeper{Pool: pool, Observer: idem.Observers(r.Observer, seen).(idem.SweepObserver)}).Run(ctx)
 	}()
 	<-seen.swept
 	cancel()

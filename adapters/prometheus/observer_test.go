@@ -142,7 +142,9 @@ func sweepOnce(t *testing.T, o idem.Observer, pool *pgxpool.Pool) {
 	seen := newSignal()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
-	go func() { done <- (&idem.Sweeper{Pool: pool, Observer: idem.Observers(o, seen)}).Run(ctx) }()
+	go func() {
+		done <- (&idem.Sweeper{Pool: pool, Observer: idem.Observers(o, seen).(idem.SweepObserver)}).Run(ctx)
+	}()
 	<-seen.swept
 	cancel()
 	if err := <-done; err != nil {

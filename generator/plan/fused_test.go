@@ -103,6 +103,48 @@ func TestPitfall_16_RequireUndoesEverything(t *testing.T) {
 	}
 }
 
+// A requirement that is NULL is not met, whichever strategy runs.
+func TestPitfall_16_NullIsNotMet(t *testing.T) {
+	s := fresh(t, tables)
+	guarded := func(skip bool) step {
+		return step{name: "Guarded", command: "one", sql: "UPDATE lines SET qty = qty + 1 WHERE payment_id = 1 RETURNING sku, @met<bool?>::bool AS met", returns: "sku text, met bool?",
+			change: func(s *model.Step) {
+				s.Query.Shape.SkipLocked = skip
+				s.Requires = []model.Require{{Column: "met", Problem: model.Problem{Status: 402}}}
+			}}
+	}
+	fused, verbatim := planned(t, operation(t, "Guarded", forced, guarded(false))), planned(t, operation(t, "Guarded", forced, guarded(true)))
+	many := guarded(false)
+	many.command = "many"
+	for name, op := range map[string]*Operation{"fused": fused, "verbatim": verbatim, "list": planned(t, operation(t, "Guarded", forced, many))} {
+		for _, met := range []values{{}, {"met": "false"}, {"met": "true"}} {
+			s.exec("TRUNCATE lines, idem.keys; INSERT INTO lines VALUES (1, 'x', 1)")
+			want := "IDM01met1"
+			if met["met"] == "true" {
+				want = "<nil>2"
+			}
+			_, err := s.run(op, "k", met)
+			state, constraint := code(err)
+			s.equal(name+state+constraint+s.text("SELECT qty FROM lines"), name+want)
+			s.exec("UPDATE lines SET qty = 1")
+			_, err = s.send(op.section(t, "forced"), "k", met)
+			state, constraint = code(err)
+			s.equal(name+state+constraint+s.text("SELECT qty FROM lines"), name+want)
+		}
+	}
+	stepped := planned(t, operation(t, "Two", nil, guarded(false), createPayment()))
+	for met, want := range map[string]string{"": "f", "false": "f", "true": "t"} {
+		in := values{"met": met}
+		if met == "" {
+			in = nil
+		}
+		rows, err := s.send(stepped.section(t, "step.Guarded"), "", in)
+		if err != nil || len(rows) != 1 || rows[0][0] != want {
+			t.Errorf("stepped, %q: %v, %v", met, rows, err)
+		}
+	}
+}
+
 func TestPitfall_7_WaitIsBoundedAndReverts(t *testing.T) {
 	url := idemtest.URL(t, tables)
 	a, b := serve(t, url), serve(t, url)
@@ -140,6 +182,35 @@ func TestPitfall_12_NothingIsCut(t *testing.T) {
 	_, err := s.run(op, "k", values{"tenant_id": "t1", "order_id": strings.Repeat("x", 41), "amount": "5"})
 	if state, _ := code(err); state != "22001" {
 		t.Errorf("41 characters: %v", err)
+	}
+}
+
+// The same for every type that has a modifier, whichever section runs.
+func TestPitfall_12_NoTypeIsCut(t *testing.T) {
+	s := fresh(t, tables, "CREATE TABLE narrow (c char(3), v varchar(3), b bit(3), vb varbit(3), n numeric(4,2), vs varchar(3)[])")
+	tests := []struct{ column, fits, wide, state string }{
+		{"c", "abc", "abcd", "22001"},
+		{"v", "abc", "abcd", "22001"},
+		{"b", "101", "1011", "22026"},
+		{"vb", "101", "1011", "22001"},
+		{"n", "99.99", "100.00", "22003"},
+		{"vs", "{abc}", "{abcd}", "22001"},
+	}
+	for _, tt := range tests {
+		for _, source := range []string{"VALUES (@x)", "SELECT @x", "VALUES (@x), (NULL)"} {
+			op := planned(t, operation(t, "Narrow", forced, step{name: "Narrow", command: "execrows", sql: "INSERT INTO narrow (" + tt.column + ") " + source}))
+			s.exec("TRUNCATE narrow, idem.keys")
+			s.must(op, "fits", values{"x": tt.fits})
+			s.equal(s.text("SELECT "+tt.column+"::text FROM narrow WHERE "+tt.column+" IS NOT NULL"), tt.fits)
+			_, err := s.run(op, "wide", values{"x": tt.wide})
+			if state, _ := code(err); state != tt.state {
+				t.Errorf("%s, %s: %v", tt.column, source, err)
+			}
+			_, err = s.send(op.section(t, "forced"), "wide", values{"x": tt.wide})
+			if state, _ := code(err); state != tt.state {
+				t.Errorf("%s, %s, forced: %v", tt.column, source, err)
+			}
+		}
 	}
 }
 
@@ -197,9 +268,17 @@ func TestListsAndCounts(t *testing.T) {
 
 func TestOrderOfTheGateAndTheUsersOr(t *testing.T) {
 	s := fresh(t, tables)
-	op := planned(t, operation(t, "Wipe", nil, step{name: "Wipe", command: "execrows", sql: "DELETE FROM lines WHERE qty = @n<integer> OR true"}))
-	s.must(op, "k", values{"n": "1"})
-	s.exec("INSERT INTO lines VALUES (1, 'x', 1)")
-	s.equal(s.must(op, "k", values{"n": "1"}).replayed, "t")
-	s.equal(s.text("SELECT count(*) FROM lines"), "1")
+	for _, where := range []string{
+		"qty = @n<integer> OR true",
+		"qty = @n<integer>\nOR true",
+		"qty = @n<integer> -- one\n  OR true -- all",
+		"qty = @n<integer> OR true /* all */",
+	} {
+		s.exec("TRUNCATE lines, idem.keys")
+		op := planned(t, operation(t, "Wipe", nil, step{name: "Wipe", command: "execrows", sql: "DELETE FROM lines WHERE " + where}))
+		s.must(op, "k", values{"n": "1"})
+		s.exec("INSERT INTO lines VALUES (1, 'x', 1)")
+		s.equal(s.must(op, "k", values{"n": "1"}).replayed, "t")
+		s.equal(s.text("SELECT count(*) FROM lines"), "1")
+	}
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -17,6 +18,9 @@ import (
 
 // values are the inputs of a request by name; a missing one is NULL.
 type values map[string]string
+
+// scopeOf names the value that is the request's scope, where that isn't t1.
+const scopeOf = "(scope)"
 
 // server is one connection that sends statements as the runtime does:
 // parameters are texts, whose types the server infers.
@@ -99,7 +103,7 @@ func argument(a Arg, key string, in values) []byte {
 	digest := sha256.Sum256([]byte(key))
 	switch a.Runtime {
 	case ArgScope:
-		return []byte("t1")
+		return []byte(cmp.Or(in[scopeOf], "t1"))
 	case ArgDigest:
 		return fmt.Appendf(nil, `\x%x`, digest[:16])
 	case ArgKey:

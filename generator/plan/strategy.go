@@ -67,7 +67,7 @@ func (u *unit) whyVerbatim() string {
 	case shape.SkipLocked:
 		return "SKIP LOCKED or NOWAIT must come after the claim"
 	case shape.EarlyCalls:
-		return "a sub-select in FROM or WITH calls a function with an effect, which a condition may come too late for"
+		return "a sub-select in FROM or WITH calls a function that has an effect: a condition may come too late"
 	case u.stmt.Kind == model.Insert:
 		return u.whyInsertVerbatim()
 	case u.stmt.Kind == model.Select && !u.plainSelect(u.stmt):

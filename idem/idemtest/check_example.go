@@ -133,13 +133,20 @@ func (p *probe) onlyOnce(first, again *rehearsal) error {
 	case again.got.success():
 		became = fmt.Sprintf("has another effect: rows changed: %d, then %d (%s)", first.effects, again.effects, again.got)
 	}
-	if len(differ) == 0 {
-		return skip(fmt.Sprintf("its example works only once: another request like it, under another key, %s\n"+
-			"Fixtures must make what each request needs; %s", became, whereFixtures))
-	}
 	return skip(fmt.Sprintf("its example works only once: another request like it, under another key, %s\n"+
-		"Fixtures must Set what may not be the same, of %s, from Fixture.N or from what it makes; %s",
-		became, strings.Join(differ, ", "), whereFixtures))
+		"Fixtures must %s; %s", became, remedy(differ), whereFixtures))
+}
+
+// remedy is what fixtures do about inputs that are the same in all requests.
+func remedy(same []string) string {
+	const from = " from Fixture.N, or from what it makes, so that it is another one for each request"
+	switch len(same) {
+	case 0:
+		return "make what each request needs"
+	case 1:
+		return "Set " + same[0] + from
+	}
+	return "Set one of " + strings.Join(same, ", ") + from
 }
 
 // same are the inputs that have one value in two requests; those of the path

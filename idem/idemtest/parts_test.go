@@ -1,6 +1,7 @@
 package idemtest
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -126,6 +127,36 @@ func TestFixtures(t *testing.T) {
 	if !calls["a"] || !calls["b"] {
 		t.Errorf("called for %v", calls)
 	}
+}
+
+// recorder is a test that is ended by what it is told.
+type recorder struct {
+	testing.TB
+	told string
+}
+
+func (r *recorder) Helper() {}
+
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.told = fmt.Sprintf(format, args...)
+	panic(r)
+}
+
+// A fixture that is refused has to be mended by what the problem says, all of it.
+func TestFixtureShowsTheWholeProblem(t *testing.T) {
+	problem := `{"errors": [` + strings.Repeat(`{"code": "min_length"}, `, 50) + `{"detail": "the last one"}]}`
+	to := &recorder{TB: t}
+	h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, problem, http.StatusUnprocessableEntity) })
+	f := &Fixture{Operation: "Pay", t: to, p: &probe{rig: &rig{kit: &Kit{}, by: protocols["ietf"], handlers: [2]http.Handler{h, h}}}}
+	defer func() {
+		if caught := recover(); caught != to {
+			t.Errorf("Send has not ended the test: %v", caught)
+		}
+		if want := "idemtest: fixture of Pay: POST /v1/payments: 422 " + problem; to.told != want {
+			t.Errorf("it says %s", to.told)
+		}
+	}()
+	f.Send("POST", "/v1/payments", "{}")
 }
 
 func TestScanCaller(t *testing.T) {

@@ -84,6 +84,31 @@ func TestSkippedOperationsFailOnceThereAreFixtures(t *testing.T) {
 	}
 }
 
+// A name in AllowSkipped that hides nothing is a fault: misspelt, or no longer
+// needed. Of what -run leaves out nothing is known.
+func TestNeedlesslyAllowedNamesFail(t *testing.T) {
+	kit := Kit{Operations: []Operation{{Name: "Pay"}, {Name: "Move"}, {Name: "Refund"}, {Name: "Read"}, {Name: "Left"}}}
+	r := exampleReport()
+	_ = r.add("Read", unkeyedCheck, nil, skip("it answers 404"))
+	r.findings = slices.DeleteFunc(r.findings, func(f finding) bool { return f.operation == "Refund" && f.result != failed })
+	for name, want := range map[string]string{
+		"Pai":    `Kit.AllowSkipped names "Pai", but there is no such operation`,
+		"Pay":    "Kit.AllowSkipped names Pay, but it was checked: remove it there",
+		"Move":   "", // skipped as a whole
+		"Read":   "",
+		"Refund": "", // failed
+		"Left":   "",
+	} {
+		kit.AllowSkipped = []string{name}
+		if err := errors.Join(kit.needlesslyAllowed(r)...); (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+	if got := strings.Join(r.skippedWhole(), ","); got != "Move,Read" {
+		t.Errorf("skipped as a whole: %s", got)
+	}
+}
+
 // Every promise is explained to users.
 func TestPromisesAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/conformance.md")

@@ -24,7 +24,7 @@ idem_gate AS MATERIALIZED (
 ),
 
 idem_done AS (
-  DELETE FROM customers WHERE (tenant_id = $1 AND id = $2) AND (SELECT open FROM idem_gate)
+  DELETE FROM customers WHERE (SELECT open FROM idem_gate) AND (tenant_id = $1 AND id = $2)
   RETURNING 1
 ),
 

@@ -26,11 +26,11 @@ idem_gate AS MATERIALIZED (
 idem_done (id, status, large, allowed) AS (
   UPDATE payments
   SET status = 'captured'
-  WHERE (
+  WHERE (SELECT open FROM idem_gate) AND (
     tenant_id = $1
     AND order_id = $2 -- OR must not escape
     AND status = 'authorized' OR false
-  ) AND (SELECT open FROM idem_gate)
+  )
   RETURNING id, status, amount > 100 AS large, amount < 1000 AS allowed
 ),
 

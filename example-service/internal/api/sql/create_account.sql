@@ -60,7 +60,7 @@ idem_answer AS MATERIALIZED (
 
 idem_recorded AS (
   -- A twin that won makes this fail on the primary key: all of this statement is undone.
-  INSERT INTO idem.keys (scope, digest, operation, key, fingerprint, status, headers, body, expires_at)
+  INSERT INTO idem.keys AS k (scope, digest, operation, key, fingerprint, status, headers, body, expires_at)
   SELECT $5, $6, 'payments.CreateAccount', $7, $8, a.status, a.headers,
     CASE WHEN octet_length(a.body) <= 1048576 THEN a.body END,
     clock_timestamp() + interval '24 hours'

@@ -35,7 +35,7 @@ idem_gate AS MATERIALIZED (
 ),
 
 idem_done AS (
-  DELETE FROM customers WHERE (tenant_id = $1 AND id = $2) AND (SELECT open FROM idem_gate)
+  DELETE FROM customers WHERE (SELECT open FROM idem_gate) AND (tenant_id = $1 AND id = $2)
   RETURNING 1
 ),
 
@@ -55,7 +55,7 @@ idem_answer AS MATERIALIZED (
 
 idem_recorded AS (
   -- A twin that won makes this fail on the primary key: all of this statement is undone.
-  INSERT INTO idem.keys (scope, digest, operation, key, fingerprint, status, headers, body, expires_at)
+  INSERT INTO idem.keys AS k (scope, digest, operation, key, fingerprint, status, headers, body, expires_at)
   SELECT $3, $4, 'payments.DeleteCustomer', $5, $6, a.status, a.headers,
     CASE WHEN octet_length(a.body) <= 1048576 THEN a.body END,
     clock_timestamp() + CASE WHEN a.hit THEN interval '24 hours' ELSE interval '2 hours' END

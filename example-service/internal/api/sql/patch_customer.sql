@@ -45,7 +45,7 @@ idem_done (id, name, email, version, updated_at) AS (
       email = CASE WHEN $2::boolean THEN $3 ELSE email END,
       version = version + 1,
       updated_at = now()
-  WHERE (tenant_id = $4 AND id = $5) AND (SELECT open FROM idem_gate)
+  WHERE (SELECT open FROM idem_gate) AND (tenant_id = $4 AND id = $5)
   RETURNING id, name, email, version, updated_at
 ),
 
@@ -72,7 +72,7 @@ idem_answer AS MATERIALIZED (
 
 idem_recorded AS (
   -- A twin that won makes this fail on the primary key: all of this statement is undone.
-  INSERT INTO idem.keys (scope, digest, operation, key, fingerprint, status, headers, body, expires_at)
+  INSERT INTO idem.keys AS k (scope, digest, operation, key, fingerprint, status, headers, body, expires_at)
   SELECT $6, $7, 'payments.PatchCustomer', $8, $9, a.status, a.headers,
     CASE WHEN octet_length(a.body) <= 1048576 THEN a.body END,
     clock_timestamp() + CASE WHEN a.hit THEN interval '24 hours' ELSE interval '2 hours' END
