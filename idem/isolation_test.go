@@ -10,8 +10,9 @@ import (
 	"github.com/idemgen/idemgen/idem/idemtest"
 )
 
-// seenLevels keeps what each write, to keys too, ran with. The defaults of the
-// database are those that must not be found there; the one of lock_timeout is.
+// seenLevels keeps the isolation and the lock_timeout that each write, to keys
+// too, ran with. The database has defaults of its own: serializable, which must
+// not be met where the policy does not ask for it, and 37s, which must.
 const seenLevels = `CREATE TABLE seen (tab text, level text, waits text);
 	CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 		INSERT INTO seen VALUES (TG_TABLE_NAME, current_setting('transaction_isolation'), current_setting('lock_timeout'));
