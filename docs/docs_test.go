@@ -137,22 +137,30 @@ func TestQuotedFilesAreQuotedRight(t *testing.T) {
 
 // TestGoBlocksAreTested holds the long Go blocks to the example that runs.
 func TestGoBlocksAreTested(t *testing.T) {
-	example, err := os.ReadFile("../idem/example_do_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := 0
-	for _, b := range readPage(t, "do.md").blocks {
-		if b.info != "go" || strings.Count(b.text, "\n") < 5 {
-			continue
+	const example = "../example-service/"
+	for page, tried := range map[string]map[string]string{
+		"do.md":               {"go": "../idem/example_do_test.go"},
+		"going-beyond-sql.md": {"go": example + "internal/refunds/refunds.go", "yaml": example + "endpoints/refunds.yaml"},
+	} {
+		for info, file := range tried {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := 0
+			for _, b := range readPage(t, page).blocks {
+				if b.info != info || strings.Count(b.text, "\n") < 6 {
+					continue
+				}
+				found++
+				if !strings.Contains(string(text), b.text) {
+					t.Errorf("%s:%d: the block is not in %s", page, b.line, file)
+				}
+			}
+			if found == 0 {
+				t.Errorf("%s has no example of %s", page, info)
+			}
 		}
-		found++
-		if !strings.Contains(string(example), b.text) {
-			t.Errorf("do.md:%d: the block is not in idem/example_do_test.go", b.line)
-		}
-	}
-	if found == 0 {
-		t.Error("do.md has no example")
 	}
 }
 

@@ -51,14 +51,15 @@ func TestCase_race_1(t *testing.T) {
 
 // rowsMade are the business rows that one effect of an operation makes.
 var rowsMade = map[string]int{
-	"CreateAccount": 1, "CreatePayment": 1, "CapturePayment": 0, "CreateTransfer": 1, "PlaceOrder": 2,
+	"CreateAccount": 1, "CreatePayment": 1, "CapturePayment": 0, "RefundPayment": 1, "CreateTransfer": 1, "PlaceOrder": 2,
 	"PutCustomer": 1, "PatchCustomer": 0, "DeleteCustomer": -1,
 }
 
 func rows(t *testing.T, pool *pgxpool.Pool) int {
 	t.Helper()
 	return query[int](t, pool, `SELECT (SELECT count(*) FROM accounts) + (SELECT count(*) FROM payments) + (SELECT count(*) FROM transfers)
-		+ (SELECT count(*) FROM orders) + (SELECT count(*) FROM order_lines) + (SELECT count(*) FROM customers)`)
+		+ (SELECT count(*) FROM orders) + (SELECT count(*) FROM order_lines) + (SELECT count(*) FROM customers)
+		+ (SELECT count(*) FROM refunds)`)
 }
 
 // A key that has expired, sent 64 times at once at two services: it is new, so
@@ -137,6 +138,7 @@ func TestTwinsOfTwoProcesses(t *testing.T) {
 	locks := map[string]string{
 		"CreatePayment":  "INSERT INTO payments (tenant_id, order_id, amount, currency) VALUES ('acme', 'order-1', 1, 'EUR')",
 		"CapturePayment": "SELECT FROM payments FOR UPDATE",
+		"RefundPayment":  "SELECT FROM payments FOR UPDATE",
 		"CreateTransfer": "SELECT FROM accounts FOR UPDATE",
 		"PlaceOrder":     "LOCK TABLE orders IN SHARE MODE",
 		"CreateAccount":  "LOCK TABLE accounts IN SHARE MODE",

@@ -22,6 +22,7 @@ import (
 
 	"example.com/payments/internal/api"
 	"example.com/payments/internal/db"
+	"example.com/payments/internal/refunds"
 )
 
 //go:generate go run github.com/idemgen/idemgen/cmd/idemgen generate
@@ -77,7 +78,7 @@ func run(ctx context.Context, logger *slog.Logger, tenant string) error {
 // newHandler puts the emitted operations behind the service's own
 // authentication.
 func newHandler(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) (http.Handler, *api.Service, error) {
-	svc, err := api.New(pool, api.Options{Caller: callerOf, Logger: logger})
+	svc, err := api.New(pool, api.Options{Caller: callerOf, Logger: logger, Go: functions()})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -92,6 +93,9 @@ func newHandler(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) (h
 	}
 	return r, svc, nil
 }
+
+// functions are the Go steps of operations.
+func functions() api.Funcs { return api.Funcs{Refund: refunds.Refund} }
 
 // serve runs the server and the sweeper until ctx ends; requests in flight are
 // finished first.

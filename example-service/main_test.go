@@ -284,7 +284,7 @@ func execute(t testing.TB, pool *pgxpool.Pool, sql string, args ...any) {
 func state(t testing.TB, pool *pgxpool.Pool) string {
 	t.Helper()
 	var all strings.Builder
-	for _, table := range []string{"accounts", "payments", "transfers", "orders", "order_lines", "customers"} {
+	for _, table := range []string{"accounts", "payments", "transfers", "orders", "order_lines", "customers", "refunds"} {
 		all.WriteString(query[string](t, pool, "SELECT coalesce(string_agg('"+table+"' || x::text, E'\\n' ORDER BY x::text), '') FROM "+table+" x"))
 	}
 	return all.String()
@@ -324,6 +324,14 @@ func (c *client) account(t testing.TB, balance int) string {
 func (c *client) payment(t testing.TB, order string) string {
 	t.Helper()
 	return fmt.Sprint(c.post(t, "/v1/payments", newKey(), paymentBody(order)).must(t, 201)["id"])
+}
+
+// captured is a payment of 1250 that can be refunded.
+func (c *client) captured(t testing.TB, order string) string {
+	t.Helper()
+	id := c.payment(t, order)
+	c.post(t, "/v1/payments/"+id+"/capture", newKey(), "").must(t, 200)
+	return id
 }
 
 func (c *client) customer(t testing.TB, id string) {

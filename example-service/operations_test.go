@@ -28,6 +28,7 @@ func operations(t testing.TB, c *client) []operation {
 	t.Helper()
 	from, to := c.account(t, 1000), c.account(t, 1000)
 	mine, others := c.payment(t, "taken-1"), c.payment(t, "taken-2")
+	paid := c.captured(t, "paid")
 	for _, id := range []string{"patched", "gone", "stays"} {
 		c.customer(t, id)
 	}
@@ -45,6 +46,8 @@ func operations(t testing.TB, c *client) []operation {
 			post("/v1/payments", paymentBody("order-2")), 201, "/v1/payments/", "body"},
 		{"CapturePayment", post("/v1/payments/"+mine+"/capture", ""),
 			post("/v1/payments/"+others+"/capture", ""), 200, "", "path"},
+		{"RefundPayment", post("/v1/payments/"+paid+"/refunds", `{"amount": 500, "reason": "damaged"}`),
+			post("/v1/payments/"+paid+"/refunds", `{"amount": 500}`), 201, "", "body"},
 		{"CreateTransfer", post("/v1/transfers", transferBody(from, to, 100)),
 			post("/v1/transfers", transferBody(from, to, 101)), 201, "/v1/transfers/", "body"},
 		{"PlaceOrder", post("/v1/orders", `{"reference": "R-1", "items": [{"sku": "PEN-1", "qty": 2, "price": "3.50"}]}`),
@@ -212,7 +215,7 @@ func TestTimesToLive(t *testing.T) {
 	if wrong != "" {
 		t.Error(wrong)
 	}
-	if n := query[int](t, s.pool, "SELECT count(*) FROM idem.keys WHERE key LIKE 'ok-%' OR key LIKE 'fails-%'"); n != 11 {
+	if n := query[int](t, s.pool, "SELECT count(*) FROM idem.keys WHERE key LIKE 'ok-%' OR key LIKE 'fails-%'"); n != 12 {
 		t.Errorf("%d records", n)
 	}
 }

@@ -91,11 +91,11 @@ func TestAnEndpointInOneMinute(t *testing.T) {
 
 	alone := []string{"GOWORK=off", "GOFLAGS=-mod=mod"}
 	runIn(t, dir, alone, "go", "generate", ".") // what the go:generate line says
-	sql, err := os.ReadFile(filepath.Join(dir, "internal", "api", "sql", "refund_payment.sql"))
+	sql, err := os.ReadFile(filepath.Join(dir, "internal", "api", "sql", "reopen_payment.sql"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Contains(sql, []byte("-- Strategy: fused. Round trips: 1, a replay 1.")) || !bytes.Contains(sql, []byte("status = 'refunded'")) {
+	if !bytes.Contains(sql, []byte("-- Strategy: fused. Round trips: 1, a replay 1.")) || !bytes.Contains(sql, []byte("status = 'authorized'")) {
 		t.Errorf("the emitted file: %s", sql)
 	}
 	binary := build(t, dir, alone...)
@@ -105,19 +105,19 @@ func TestAnEndpointInOneMinute(t *testing.T) {
 	pool := idemtest.Open(t, url, nil)
 	c := &client{&service{pool: pool, url: p.url, http: httpClient(t)}, "acme", keyFrom(t, binary, url, "acme")}
 	id := c.payment(t, "order-1")
-	refund := "/v1/payments/" + id + "/refund"
-	early := c.post(t, refund, "early", "")
-	if problem := early.refused(t, 409, "not_captured"); problem["title"] != "only a captured payment can be refunded" {
+	reopen := "/v1/payments/" + id + "/reopen"
+	early := c.post(t, reopen, "early", "")
+	if problem := early.refused(t, 409, "not_captured"); problem["title"] != "only a captured payment can be reopened" {
 		t.Errorf("title %q", problem["title"])
 	}
 	c.post(t, "/v1/payments/"+id+"/capture", "k", "").must(t, 200)
-	first := c.post(t, refund, "k", "")
-	if m := first.must(t, 200); m["status"] != "refunded" || fmt.Sprint(m["id"]) != id || m["order_id"] != "order-1" {
+	first := c.post(t, reopen, "k", "")
+	if m := first.must(t, 200); m["status"] != "authorized" || fmt.Sprint(m["id"]) != id || m["order_id"] != "order-1" {
 		t.Errorf("%s", first.body)
 	}
-	c.post(t, refund, "k", "").replays(t, first)
-	c.post(t, refund, "early", "").replays(t, early)
-	c.post(t, refund, "k2", "").refused(t, 409, "not_captured")
+	c.post(t, reopen, "k", "").replays(t, first)
+	c.post(t, reopen, "early", "").replays(t, early)
+	c.post(t, reopen, "k2", "").refused(t, 409, "not_captured")
 }
 
 func appendTo(t *testing.T, file, text string) {

@@ -134,7 +134,7 @@ func (r *runner) intents() []*model.Intent {
 func (r *runner) compile() error {
 	svc := check.Check(check.Input{
 		Config: r.cfg, Module: r.tree.Module.Path, Catalog: r.catalog,
-		Decls: r.decls, Endpoints: r.endpoints, Queries: r.sqlc.Queries,
+		Decls: r.decls, Endpoints: r.endpoints, Queries: r.sqlc.Queries, Entries: r.sqlc.Entries,
 	}, &r.diags)
 	if r.diags.HasErrors() {
 		return nil

@@ -27,9 +27,12 @@ type step struct {
 	*Step
 	query    query
 	existing *query // nil where the existing row may not be shown
+
+	run GoFunc        // of a Go step
+	in  []*boundField // of a Go step: what it takes
 }
 
-func compileOperation(cfg *Config, op *Operation) (*operation, error) {
+func compileOperation(cfg *Config, op *Operation, funcs map[string]GoFunc) (*operation, error) {
 	texts, err := sections(op.SQL)
 	if err != nil {
 		return nil, err
@@ -52,11 +55,11 @@ func compileOperation(cfg *Config, op *Operation) (*operation, error) {
 		}
 		c.session = &session
 	}
-	return c, c.compileStatements(texts)
+	return c, c.compileStatements(texts, funcs)
 }
 
-func (op *operation) compileStatements(texts map[string]string) error {
-	if err := op.compileSteps(texts); err != nil {
+func (op *operation) compileStatements(texts map[string]string, funcs map[string]GoFunc) error {
+	if err := op.compileSteps(texts, funcs); err != nil {
 		return err
 	}
 	need := map[string]*query{}
@@ -88,10 +91,18 @@ func (op *operation) compileStatements(texts map[string]string) error {
 	return nil
 }
 
-func (op *operation) compileSteps(texts map[string]string) error {
+func (op *operation) compileSteps(texts map[string]string, funcs map[string]GoFunc) error {
 	for i := range op.Steps {
 		compiled := step{Step: &op.Steps[i]}
-		if op.Strategy == Stepped {
+		switch {
+		case compiled.Go != nil && op.Strategy != Stepped:
+			return fmt.Errorf("step %s: a Go function runs in a transaction of its own: the strategy must be Stepped", compiled.Name)
+		case compiled.Go != nil:
+			var err error
+			if compiled.run, compiled.in, err = compiled.Go.compile(compiled.Args, funcs); err != nil {
+				return fmt.Errorf("step %s: %w", compiled.Name, err)
+			}
+		case op.Strategy == Stepped:
 			q, err := sectionOf(texts, compiled.Section, newQuery)
 			if err != nil {
 				return fmt.Errorf("step %s: %w", compiled.Name, err)

@@ -92,7 +92,8 @@ const (
 	Serializable   Isolation = "serializable"
 )
 
-// Step is one statement of the business SQL, and what its rows mean.
+// Step is one statement of the business SQL, and what its rows mean; or one
+// function of Go.
 type Step struct {
 	Name     string
 	Section  string // of the .sql file, where the strategy does not fix it
@@ -119,6 +120,8 @@ type Step struct {
 	// Insert, Delete: the statement's verb, which decides what a foreign key
 	// violation means.
 	Insert, Delete bool
+	// Go: a function in place of a statement; Args are what it takes.
+	Go *GoStep
 }
 
 // Results are the columns that a stepped statement returns, in this order.

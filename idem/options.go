@@ -14,6 +14,10 @@ type Options struct {
 	ProblemBase string       // "urn:idemgen:problem:" if empty
 	Sweeper     Sweeper      // Pool is filled in; zero values are defaults
 
+	// Go are the functions of Go steps, by name. New fails, and names each, where
+	// one is missing.
+	Go map[string]GoFunc
+
 	// Observer is told how every request ends, and more if it implements more;
 	// see Observers for several, and docs/operations.md. It is told of the sweeps of
 	// Run as well, unless Sweeper has an observer of its own.

@@ -56,7 +56,8 @@ type matcher func(*step, violation) *verdict
 // the kinds given; the first of them goes first.
 func (op *operation) judgeViolation(at int, v violation, kinds ...matcher) *verdict {
 	steps := op.steps
-	if at != unknownStep && at < len(steps) {
+	// A Go function may run any statement, also those of other steps.
+	if at != unknownStep && at < len(steps) && steps[at].Go == nil {
 		steps = steps[at : at+1]
 	}
 	for _, match := range kinds {
@@ -112,7 +113,7 @@ const emptyRule = "@empty"
 
 // matchWritten judges constraints of the tables that the step writes.
 func matchWritten(st *step, v violation) *verdict {
-	if !slices.Contains(st.Writes, v.schema+"."+v.table) {
+	if st.Go == nil && !slices.Contains(st.Writes, v.schema+"."+v.table) || v.table == "" {
 		return nil
 	}
 	switch v.code {

@@ -60,6 +60,7 @@ type Service struct {
 	authorize   func(context.Context, Name, []any) error // Options.AuthorizeReplay
 	problemBase string
 	own         *ownProblems // nil: the profile's
+	funcs       map[string]GoFunc
 	sweeper     Sweeper
 }
 
@@ -100,7 +101,7 @@ func newService(pool *pgxpool.Pool, cfg Config, opts Options) (*Service, error) 
 	s := &Service{
 		pools: pools, cfg: cfg, protocol: protocols[cfg.Profile], flights: newFlights(), logger: opts.Logger, problemBase: opts.ProblemBase,
 		sweeper: opts.Sweeper, aead: opts.Seal,
-		own: own, authorize: opts.AuthorizeReplay, grace: afterTimeout,
+		own: own, authorize: opts.AuthorizeReplay, grace: afterTimeout, funcs: opts.Go,
 	}
 	if s.logger == nil {
 		s.logger = slog.Default()
@@ -129,7 +130,7 @@ func (s *Service) compile() error {
 		if _, twice := s.operations[op.Name]; twice {
 			return fmt.Errorf("idem: operation %s occurs twice", op.Name)
 		}
-		compiled, err := compileOperation(&s.cfg, op)
+		compiled, err := compileOperation(&s.cfg, op, s.funcs)
 		if err != nil {
 			return fmt.Errorf("idem: operation %s: %w", op.Name, err)
 		}
@@ -138,7 +139,7 @@ func (s *Service) compile() error {
 		}
 		s.operations[op.Name] = compiled
 	}
-	return nil
+	return s.missingFuncs()
 }
 
 // callerFields are Config.Caller, read as what CallerFunc returns.

@@ -21,7 +21,7 @@ func (t *transaction) rowFirst() bool { return t.inv.op.Policy.Isolation != Read
 // sentinel reports whether a savepoint must show that the transaction is still
 // ours: Go code could have ended it. The steps' statements can't, and would pay
 // for a subtransaction.
-func (t *transaction) sentinel() bool { return t.inv.handler != nil }
+func (t *transaction) sentinel() bool { return t.inv.handler != nil || t.inv.op.runsGo() }
 
 // runStepped claims, runs the steps (or Do's handler) and records, in one
 // transaction.
@@ -65,7 +65,9 @@ func (t *transaction) prepare(ctx context.Context) error {
 	queries := t.frame()
 	if t.inv.handler == nil {
 		for i := range t.inv.op.steps {
-			queries = append(queries, t.inv.op.steps[i].query)
+			if t.inv.op.steps[i].Go == nil {
+				queries = append(queries, t.inv.op.steps[i].query)
+			}
 		}
 	}
 	return t.c.prepareAll(ctx, queries...)

@@ -27,6 +27,12 @@ type stepRow struct {
 func (r *stepRun) all(ctx context.Context) (*answer, *failure) {
 	op := r.inv.op
 	for i := range op.steps {
+		if op.steps[i].Go != nil {
+			if failed := r.goStep(ctx, i); failed != nil {
+				return nil, failed
+			}
+			continue
+		}
 		done, failed := r.step(ctx, i)
 		if failed != nil || done != nil {
 			return done, failed

@@ -1,10 +1,12 @@
 package idem
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
 	"github.com/idemgen/idemgen/idem/idemtest"
+	"github.com/jackc/pgx/v5"
 )
 
 // Round trips, counted on the wire: first request and replay.
@@ -71,5 +73,54 @@ func TestSessionIsInThePipeline(t *testing.T) {
 	}
 	if n := s.count(t, "SELECT count(*) FROM payments WHERE tenant = 't1'"); n != 2 {
 		t.Errorf("%d rows of the tenant", n)
+	}
+}
+
+// A Go function costs no round trip but its own: the operation takes as many as
+// the same transaction written by hand, whose first statement goes with BEGIN and
+// whose last one with COMMIT.
+func TestGoStepRoundTrips(t *testing.T) {
+	pool, counter := idemtest.PoolCounting(t, shopTables)
+	s := goShop(t, pool, ReadCommitted, func(_ context.Context, _ Tx, in adjusting) ([]any, error) { return []any{in.amount, nil}, nil })
+	byHand := func() {
+		ctx := t.Context()
+		c, err := pool.Acquire(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Release()
+		batch := func(statements ...string) {
+			b := &pgx.Batch{}
+			for _, sql := range statements {
+				b.Queue(sql)
+			}
+			if err := c.SendBatch(ctx, b).Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		const claim, record = "SELECT pg_advisory_xact_lock(1)", "INSERT INTO jobs DEFAULT VALUES"
+		batch("BEGIN", claim, "SELECT FROM idem.keys WHERE scope = 'none'")
+		for _, sql := range []string{"SELECT balance FROM accounts WHERE id = 1 FOR UPDATE", "INSERT INTO jobs DEFAULT VALUES",
+			"UPDATE accounts SET balance = balance - 10 WHERE id = 1 RETURNING balance"} {
+			if _, err := c.Exec(ctx, sql); err != nil {
+				t.Fatal(err)
+			}
+		}
+		batch(record, "COMMIT")
+	}
+	send := func(key string) func() {
+		return func() { wantStatus(t, s.post("Adjust", key, `{"amount": 1}`), 201) }
+	}
+	byHand() // both prepare their statements
+	send("warm")()
+	send("warm")()
+	want := counter.Count(byHand)
+	for _, key := range []string{"a", "b", "c"} {
+		if got := counter.Count(send(key)); got != want || want != 5 {
+			t.Errorf("%d round trips, by hand %d", got, want)
+		}
+		if got := counter.Count(send(key)); got != 2 {
+			t.Errorf("a replay: %d round trips", got)
+		}
 	}
 }

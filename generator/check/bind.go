@@ -40,7 +40,7 @@ func (b *builder) bindOf(sd *stepDecl, param string) *spec.Bind {
 }
 
 func (b *builder) implicit(sd *stepDecl, step *model.Step, p model.Param) model.Source {
-	pos := paramPos(sd.query.decl, p.Name)
+	pos := sd.paramPos(p.Name)
 	for _, name := range []string{p.Name, b.cased(p.Name)} {
 		if slices.Contains(b.pathParams, name) {
 			return b.inputSource(inputKey{model.FromPath, name}, step, p, pos, nil)

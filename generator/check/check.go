@@ -19,6 +19,7 @@ type Input struct {
 	Decls     []*spec.QueryDecl // every query of every file
 	Endpoints []*spec.Endpoint
 	Queries   []*sqlcrun.Query
+	Entries   []*sqlcrun.Entry
 }
 
 // Intents resolves every @intent without sqlc: which constraint or index holds

@@ -21,11 +21,12 @@ type declaration struct {
 	errors      []spec.ErrorRule // of the endpoint: for every step that can meet them
 }
 
-// stepDecl is one statement of a declaration.
+// stepDecl is one statement of a declaration, or one Go function.
 type stepDecl struct {
 	name  string
 	pos   diag.Pos
-	query *query
+	query *query       // nil for a Go step
+	call  *spec.GoCall // of a Go step
 	each  *spec.Source
 	binds []spec.Bind       // nearest first: of the step, then of the query
 	words spec.Declarations // statement words, the step's own before the query's
@@ -86,6 +87,10 @@ func (c *checker) endpoint(e *spec.Endpoint) *declaration {
 	}
 	complete := true
 	for _, s := range e.Steps {
+		if s.Go != nil {
+			d.steps = append(d.steps, newGoStep(s))
+			continue
+		}
 		q := c.lookup(s.Query)
 		if q == nil {
 			complete = false
@@ -110,6 +115,27 @@ func newStep(s spec.Step, q *query) stepDecl {
 	d.binds = append(d.binds, s.Decl.Binds...)
 	d.binds = append(d.binds, q.decl.Decl.Binds...)
 	return d
+}
+
+func newGoStep(s spec.Step) stepDecl {
+	d := stepDecl{name: s.Go.Func.Value, pos: s.Go.Func.Pos, call: s.Go, words: s.Decl}
+	if s.As != nil {
+		d.name, d.pos = s.As.Value, s.As.Pos
+	}
+	return d
+}
+
+// paramPos is where a parameter stands: in the SQL, or in `request:`.
+func (sd *stepDecl) paramPos(name string) diag.Pos {
+	if sd.call == nil {
+		return paramPos(sd.query.decl, name)
+	}
+	for _, m := range sd.call.Request {
+		if m.Name.Value == name {
+			return m.Name.Pos
+		}
+	}
+	return sd.pos
 }
 
 // override lets the nearer words win over the statement's own.

@@ -122,7 +122,7 @@ func (b *builder) headerStep(parts []model.Part) (step *model.Step, meant bool) 
 		if s.Name == b.op.Response.Step {
 			return s, true
 		}
-		if s.Query.Command == "one" && s.Each == nil {
+		if s.Query.Command == "one" && s.Each == nil && s.Go == nil {
 			last = s
 		}
 	}
@@ -135,6 +135,10 @@ func (b *builder) headerStep(parts []model.Part) (step *model.Step, meant bool) 
 // headerColumn checks one {column} of a template.
 func (b *builder) headerColumn(h spec.Header, step *model.Step, name string) (string, bool) {
 	name = strings.TrimPrefix(name, step.Name+".")
+	if step.Go != nil {
+		b.headerError(h, "name a column of a query's row: {STEP.column}", "%s is a Go step, which fills no header", step.Name)
+		return "", false
+	}
 	if step.Query.Command != "one" || step.Each != nil {
 		b.headerError(h, "only the row of a :one query can fill a header", "%s does not return exactly one row", step.Name)
 		return "", false

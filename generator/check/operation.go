@@ -57,6 +57,7 @@ func (c *checker) operation(d *declaration) *model.Operation {
 	b.recordless()
 	b.headers()
 	b.finishInputs()
+	b.wholeInputs()
 	b.bounds()
 	b.fingerprint()
 	b.example()
@@ -68,6 +69,12 @@ func (b *builder) steps() bool {
 	complete := true
 	for i := range b.d.steps {
 		sd := &b.d.steps[i]
+		if sd.call != nil {
+			step := b.goStep(sd)
+			b.stepName(step)
+			b.op.Steps = append(b.op.Steps, step)
+			continue
+		}
 		q := b.resolve(sd.query)
 		if q == nil {
 			complete = false
@@ -85,6 +92,9 @@ func (b *builder) steps() bool {
 		b.idleEach(sd, step)
 		b.unknownBinds(sd, q)
 		b.op.Steps = append(b.op.Steps, step)
+	}
+	if complete {
+		b.goArguments()
 	}
 	return complete
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // emitted are the names that the emitted package and its Service have already.
-var emitted = []string{"Service", "Options", "New", "Caller", "Mount", "Handler", "Run", "Ready", "Call", "Operation", "Operations"}
+var emitted = []string{"Service", "Options", "New", "Caller", "Mount", "Handler", "Run", "Ready", "Call", "Operation", "Operations", "Funcs"}
 
 var operationName = regexp.MustCompile(`^[A-Z][A-Za-z0-9_]*$`)
 

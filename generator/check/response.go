@@ -87,6 +87,10 @@ func (b *builder) responseRef(r spec.Response) model.Response {
 		return model.Response{Kind: model.ResponseNone}
 	}
 	step := b.op.Steps[i]
+	if step.Go != nil && !commandHasRow(step.Query) {
+		b.diags.Errorf(diag.ColumnUnknown, r.Pos, "the Go step %s returns nothing", name).Hint("add returns: {NAME: TYPE} to it, or name another step")
+		return model.Response{Kind: model.ResponseNone}
+	}
 	if !commandHasRow(step.Query) {
 		b.diags.Errorf(diag.ColumnUnknown, r.Pos, "step %s is :%s and returns nothing", name, step.Query.Command).
 			Hint("make the query :one with RETURNING, or name another step")

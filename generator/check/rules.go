@@ -87,6 +87,7 @@ func returnHint(q *model.Query, column string) string {
 func (b *builder) empty(step *model.Step, e *spec.Empty) {
 	many := commandIsMany(step.Query)
 	switch {
+	case step.Go != nil: // it says itself what is missing
 	case e == nil && many:
 		step.Empty = model.Empty{Fine: true, Status: b.op.Status}
 	case e == nil:
@@ -131,6 +132,9 @@ func (b *builder) endpointErrors() {
 
 func (b *builder) errorRules(step *model.Step, rules []spec.ErrorRule) {
 	for _, r := range rules {
+		if b.goRule(step, r) {
+			continue
+		}
 		out := model.ErrorRule{Problem: problem(r.Problem, snake(r.Name.Value)), Declared: true}
 		if b.isSQLState(r.Name.Value) {
 			out.SQLState = strings.ToUpper(r.Name.Value)

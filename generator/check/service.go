@@ -43,6 +43,7 @@ func check(in Input, diags *diag.List) *model.Service {
 	c.finishCallers()
 	c.routes()
 	c.operationNames()
+	c.goFuncs()
 	c.svc.Intents = c.intents.list()
 	return c.svc
 }

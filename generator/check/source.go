@@ -96,6 +96,10 @@ func (b *builder) stepSource(step *model.Step, p model.Param, src spec.Source) m
 	name := strings.Join(src.Path[1:], ".")
 	col := columnNamed(from.Query, name)
 	switch {
+	case col == nil && from.Go != nil:
+		b.diags.Errorf(diag.ColumnUnknown, src.Pos, "the Go step %s returns no %s", from.Name, quoted(name)).
+			Hint("%s; or declare it: returns: {%s: %s}", didYouMean(name, columnNames(from.Query), "result"), name, p.Type.Name)
+		return model.Source{}
 	case col == nil:
 		b.diags.Errorf(diag.ColumnUnknown, src.Pos, "step %s returns no column %s", from.Name, quoted(name)).
 			Hint("%s", didYouMean(name, columnNames(from.Query), "column"))

@@ -29,12 +29,12 @@ func (b *builder) tie() {
 			bind, named := b.bindOf(sd, p.Name), sameField(p.Name, field)
 			switch {
 			case named && bind == nil:
-				b.forged(paramPos(sd.query.decl, p.Name), p.Name, step.Args[n], field)
+				b.forged(sd.paramPos(p.Name), p.Name, step.Args[n], field)
 			case named:
 				b.diags.Warnf(diag.ScopeForged, bind.Source.Pos, "@%s comes from %s: any caller can name another's %s", p.Name, sourceText(bind.Source), field).
 					Hint("bind it to caller.%s, unless the operation is for callers that may act for all of them", field)
 			case bind == nil && !uses && reachesColumn(step, n+1, field):
-				b.forged(paramPos(sd.query.decl, p.Name), p.Name, step.Args[n], field)
+				b.forged(sd.paramPos(p.Name), p.Name, step.Args[n], field)
 			}
 		}
 	}

@@ -156,7 +156,7 @@ const (
 	SourceNone    SourceKind = "none"
 )
 
-// Step is one statement of an operation.
+// Step is one statement of an operation, or one Go function.
 type Step struct {
 	Name     string // the query's name, or `as`
 	Pos      diag.Pos
@@ -170,6 +170,17 @@ type Step struct {
 	Omit     []string // columns hidden in responses (requires and statuses are hidden too)
 	Intent   *Intent  // of this statement, nil if none
 	OnIntent string   // conflict | return
+	// Go: a Go function in place of a statement. Query then has what it takes as
+	// Params and what it returns as Columns, and no SQL.
+	Go *GoStep
+}
+
+// GoStep is the function of a Go step.
+type GoStep struct {
+	Func       string    // the field of the emitted Funcs
+	Whole      bool      // it takes the operation's own input
+	Package    GoPackage // whose Queries it gets
+	DBArgument bool      // the methods of Queries take the transaction (sqlc's emit_methods_with_db_argument)
 }
 
 // Require is @require.
@@ -191,7 +202,8 @@ type Empty struct {
 	Problem Problem // if not Fine
 }
 
-// ErrorRule is @error: a constraint's name or a SQLSTATE, and its answer.
+// ErrorRule is @error: a constraint's name or a SQLSTATE, and its answer; of a Go
+// step also, without either, an answer that the function itself returns.
 type ErrorRule struct {
 	Constraint string
 	SQLState   string

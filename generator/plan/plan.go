@@ -24,7 +24,7 @@ type Operation struct {
 	Model      *model.Operation
 	Strategy   Strategy
 	Reason     string // why not a faster strategy, for reviewers; "" for fused and direct
-	RoundTrips int    // of a first request, as text says; a replay is 1 except stepped (2)
+	RoundTrips int    // of a first request, without those of Go code; a replay is 1 except stepped (2)
 	Statements []Statement
 	MayBeEmpty bool // the keyed statement can find no row: it takes the empty problem's body
 }

@@ -56,11 +56,11 @@ func (p *planner) plan() *Operation {
 	out.Strategy, out.Reason = p.choose()
 	out.RoundTrips = 1
 	if out.Strategy == Stepped {
-		out.RoundTrips = 2 + len(p.units)
+		out.Statements = p.steps()
+		out.RoundTrips = 2 + len(out.Statements)
 		if iso := p.op.Policy.Isolation; iso != "" && iso != readCommitted && p.op.Policy.Wait == 0 && p.op.Key.Protects() {
 			out.RoundTrips++ // the key row waits for the answer about the lock
 		}
-		out.Statements = p.steps()
 	} else {
 		u := p.units[0]
 		out.MayBeEmpty = u.mayBeEmpty()

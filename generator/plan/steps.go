@@ -12,7 +12,9 @@ import (
 func (p *planner) steps() []Statement {
 	out := make([]Statement, 0, len(p.units))
 	for _, u := range p.units {
-		out = append(out, p.stepStatement(u))
+		if u.step.Go == nil {
+			out = append(out, p.stepStatement(u))
+		}
 	}
 	return out
 }

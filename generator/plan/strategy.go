@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/sqltext"
@@ -30,6 +31,8 @@ func (p *planner) whyStepped() string {
 	u := p.units[0]
 	iso := p.op.Policy.Isolation
 	switch {
+	case slices.ContainsFunc(p.units, func(u *unit) bool { return u.step.Go != nil }):
+		return "Go code runs inside the transaction"
 	case len(p.units) > 1:
 		return fmt.Sprintf("%d statements", len(p.units))
 	case u.step.Each != nil:

@@ -14,7 +14,7 @@ type unit struct {
 	p      *planner
 	step   *model.Step
 	query  *model.Query
-	stmt   *sqltext.Statement
+	stmt   *sqltext.Statement // nil for a Go step
 	source *sqltext.Statement // the SELECT that feeds an INSERT, parsed by itself
 	slots  []slot
 }
@@ -22,6 +22,9 @@ type unit struct {
 // newUnit parses a step's statement. It reports and returns nil what can't be
 // planned.
 func newUnit(p *planner, s *model.Step) *unit {
+	if s.Go != nil {
+		return &unit{p: p, step: s, query: s.Query, slots: makeSlots(s.Query.Columns)}
+	}
 	stmt, err := sqltext.Parse(s.Query.SQL)
 	if err != nil {
 		p.refuse(s, err)

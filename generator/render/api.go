@@ -16,6 +16,7 @@ type apiView struct {
 	OperationNames string
 	Config         string
 	Defaults       bool
+	Funcs          bool // some operations have Go steps
 }
 
 // packageNames are the identifiers of api.go.
@@ -39,6 +40,9 @@ func newAPIView(svc *model.Service, ops []*plan.Operation, im *imports) (apiView
 		NeedsCaller: len(svc.Caller) > 0 || svc.ScopeSource.Kind != model.SourceNone,
 		Config:      config,
 		Defaults:    slices.ContainsFunc(ops, hasDefaults),
+	}
+	if funcs, _ := goUses(ops); len(funcs) > 0 {
+		view.Funcs = true
 	}
 	names := make([]string, len(ops))
 	for i, op := range ops {

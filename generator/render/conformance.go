@@ -31,6 +31,9 @@ func Conformance(out, migrations string, svc *model.Service, ops []*plan.Operati
 	if !slices.ContainsFunc(ops, func(op *plan.Operation) bool { return op.Model.Key.Protects() }) {
 		return nil, nil
 	}
+	if funcs, _ := goUses(ops); len(funcs) > 0 {
+		view.Funcs = true
+	}
 	items := make([]string, len(ops))
 	for i, op := range ops {
 		items[i] = conformanceOperation(op.Model)
@@ -59,6 +62,7 @@ type conformanceView struct {
 	Profile    string
 	OneScope   bool
 	Seals      bool
+	Funcs      bool // some operations have Go steps
 	Caller     []string
 }
 

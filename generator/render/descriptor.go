@@ -19,7 +19,7 @@ var strategies = map[plan.Strategy]string{
 // descriptor writes the idem.Operation literal.
 func descriptor(svc *model.Service, op *plan.Operation, sqlVar string) (string, error) {
 	m := op.Model
-	w := newStepWriter(op)
+	w := newStepWriter(svc, op)
 	strategy, ok := strategies[op.Strategy]
 	if !ok {
 		return "", fmt.Errorf("operation %s: unknown strategy %q", m.Name, op.Strategy)

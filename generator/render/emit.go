@@ -37,6 +37,9 @@ func emit(out string, svc *model.Service, ops []*plan.Operation) ([]files.File, 
 			return nil, err
 		}
 	}
+	if err := e.funcs(ops); err != nil {
+		return nil, err
+	}
 	return e.render()
 }
 

@@ -29,6 +29,7 @@ func stepAnswers(at string, s *model.Step) []string {
 		lines = append(lines, fmt.Sprintf("%d: %s%s is true; the writes stay", r.Status, at, r.Column))
 	}
 	switch empty := s.Empty; {
+	case s.Go != nil:
 	case slices.Contains([]string{"many", "batchmany"}, s.Query.Command), surelyOne(s):
 	case empty.Fine && empty.Status != 0:
 		lines = append(lines, fmt.Sprintf("%d: %sno row; the writes stay", empty.Status, at))
@@ -40,6 +41,9 @@ func stepAnswers(at string, s *model.Step) []string {
 	}
 	for _, r := range s.Errors {
 		when := at + r.Constraint + r.SQLState + " is violated"
+		if r.Constraint+r.SQLState == "" {
+			when = at + "the function says so"
+		}
 		if !r.Declared {
 			when += "; 422 input-invalid where that is seen before"
 		}

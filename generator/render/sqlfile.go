@@ -2,8 +2,10 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/plan"
 )
 
@@ -15,6 +17,15 @@ func newSQLView(op *plan.Operation) (sqlView, error) {
 	}
 	if op.Model.Summary != "" {
 		view.Summary = []string{oneLine(op.Model.Summary)}
+	}
+	if op.Strategy == plan.Stepped && slices.ContainsFunc(op.Model.Steps, func(s *model.Step) bool { return s.Go != nil }) {
+		for _, s := range op.Model.Steps {
+			line := "step " + s.Name + ": section step." + s.Name
+			if s.Go != nil {
+				line = "step " + s.Name + ": Go function Funcs." + s.Go.Func + ", inside the transaction"
+			}
+			view.Steps = append(view.Steps, line)
+		}
 	}
 	if op.Reason != "" {
 		view.Reason = []string{"Why: " + oneLine(op.Reason)}
@@ -42,6 +53,7 @@ type sqlView struct {
 	Name, Method, Path, Strategy string
 	RoundTrips, Replay           int
 	Summary, Reason, Answers     []string
+	Steps                        []string // in order, where Go is among them
 	Statements                   []sectionView
 }
 

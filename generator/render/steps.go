@@ -12,13 +12,19 @@ import (
 // stepWriter writes the idem.Step literals of one operation.
 type stepWriter struct {
 	argWriter
-	plan *plan.Operation
+	plan         *plan.Operation
+	bigintString bool
 }
 
-func newStepWriter(op *plan.Operation) stepWriter {
-	w := stepWriter{argWriter: argWriter{op: op.Model}, plan: op}
+func newStepWriter(svc *model.Service, op *plan.Operation) stepWriter {
+	w := stepWriter{argWriter: argWriter{op: op.Model}, plan: op, bigintString: svc.JSON.BigintString}
 	for _, step := range op.Model.Steps {
 		var results plan.Results
+		if step.Go != nil { // every result is there for either use
+			for _, col := range step.Query.Columns {
+				results.JSON, results.Text = append(results.JSON, col.Name), append(results.Text, col.Name)
+			}
+		}
 		if s := w.statement("step." + step.Name); s != nil {
 			results = s.Results
 		}
@@ -83,6 +89,9 @@ func (w stepWriter) step(i int, step *model.Step) (string, error) {
 
 // running is how the step's statement is sent and what its rows mean.
 func (w stepWriter) running(i int, step *model.Step) ([]member, error) {
+	if step.Go != nil {
+		return w.goStep(step)
+	}
 	if w.plan.Strategy != plan.Stepped {
 		return w.single()
 	}

@@ -84,7 +84,7 @@ func (n *node) object(name string) *node {
 // its Go expression: receiver is the struct's own, elem that of records and
 // list elements below it.
 func (n *node) resolve(receiver, elem string) {
-	taken := nameSet{"IdemValues": true} // the element's method
+	taken := nameSet{"IdemValues": true, "IdemFields": true} // the element's methods
 	for _, c := range n.children {
 		c.goName = taken.take(c.goName)
 		c.field = receiver + "." + c.goName

@@ -71,7 +71,7 @@ func (r *endpointReader) mapping(n yamltree.Node, what, form string) ([]yamltree
 }
 
 // textExamples are values of the keys that take a text.
-var textExamples = map[string]string{"doc": "Move money between two accounts.", "query": "InsertTransfer", "as": "debit", "each": "body.lines"}
+var textExamples = map[string]string{"doc": "Move money between two accounts.", "query": "InsertTransfer", "go": "Refund", "as": "debit", "each": "body.lines"}
 
 func (r *endpointReader) text(e yamltree.Entry) (yamltree.Scalar, bool) {
 	s, ok := e.Value.Text()

@@ -201,13 +201,13 @@ type Endpoint struct {
 	Decl     Declarations
 	Steps    []Step
 	Response *Response
-	Request  map[string]Name // reserved: typed members; only with go steps
 }
 
-// Step is one `query:` step. `go:` and `call:` are refused with NotYet by the parser.
+// Step is one `query:` or `go:` step. `call:` is refused with NotYet by the parser.
 type Step struct {
 	Pos   diag.Pos
-	Query Name // may be package.Query
+	Query Name    // may be package.Query; empty where Go is set
+	Go    *GoCall // nil for a query
 	As    *Name
 	Each  *Source
 	Binds []Bind

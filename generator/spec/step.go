@@ -34,7 +34,7 @@ func (r *endpointReader) steps(e yamltree.Entry) []Step {
 	return out
 }
 
-// step reads one step; nil if it has no query.
+// step reads one step; nil if it runs nothing.
 func (r *endpointReader) step(n yamltree.Node) *Step {
 	entries, ok := r.mapping(n, "a step", "query: NAME")
 	if !ok {
@@ -44,6 +44,10 @@ func (r *endpointReader) step(n yamltree.Node) *Step {
 	if !r.stepKind(s, entries) {
 		return nil
 	}
+	if s.Go != nil {
+		r.goStep(s, entries)
+		return s
+	}
 	words := &wordReader{where: inStep, decl: &s.Decl, diags: r.diags}
 	for _, k := range r.known(entries, stepKeys(), wordKeys(true), "a step", "it belongs to the endpoint: write it beside `steps:`") {
 		switch k.Key.Value {
@@ -52,6 +56,8 @@ func (r *endpointReader) step(n yamltree.Node) *Step {
 			s.As = r.as(k)
 		case "each":
 			s.Each = r.each(k)
+		case "go":
+			r.diags.Errorf(diag.SpecForm, k.Key.Pos, "a step runs one thing: a query or a Go function").Hint("write the Go function as a step of its own")
 		case "request", "returns", "undo", "unknown":
 			r.diags.Errorf(diag.SpecForm, k.Key.Pos, "`%s:` belongs to a step of Go, this one is a query", k.Key.Value).Hint("remove it")
 		default:
@@ -62,14 +68,31 @@ func (r *endpointReader) step(n yamltree.Node) *Step {
 	return s
 }
 
-// stepKind finds what the step runs: one query.
+// goFunc reads the function of a `go:` step.
+func (r *endpointReader) goFunc(s *Step, k yamltree.Entry) bool {
+	text, ok := r.text(k)
+	if !ok {
+		return false
+	}
+	if !isOperation(text.Value) {
+		r.diags.Errorf(diag.SpecForm, text.Pos, "%q is not the name of a Go function: a capital letter, then letters and digits", text.Value).
+			Hint("write go: Refund; it is the field Refund of the emitted Funcs")
+		return false
+	}
+	s.Go = &GoCall{Func: Name{Value: text.Value, Pos: text.Pos}}
+	return true
+}
+
+// stepKind finds what the step runs: one query, or one Go function.
 func (r *endpointReader) stepKind(s *Step, entries []yamltree.Entry) bool {
 	found := false
 	for _, k := range entries {
 		switch k.Key.Value {
-		case "go", "call":
-			notYet("a `"+k.Key.Value+":` step", k.Key.Pos, r.diags)
+		case "call":
+			notYet("a `call:` step", k.Key.Pos, r.diags)
 			return false
+		case "go":
+			return r.goFunc(s, k)
 		case "query":
 			found = true
 			text, ok := r.text(k)
@@ -91,7 +114,7 @@ func (r *endpointReader) stepKind(s *Step, entries []yamltree.Entry) bool {
 		r.known(entries, stepKeys(), wordKeys(true), "a step", "it belongs to the endpoint: write it beside `steps:`")
 		return false // the unknown key is what is reported
 	}
-	r.diags.Errorf(diag.SpecForm, s.Pos, "the step says not what it runs").Hint("add query: NAME")
+	r.diags.Errorf(diag.SpecForm, s.Pos, "the step says not what it runs").Hint("add query: NAME, or go: FUNCTION")
 	return false
 }
 

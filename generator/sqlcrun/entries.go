@@ -20,6 +20,15 @@ func (e *Entry) OmitsUnusedStructs() bool {
 	return omits
 }
 
+// MethodsTakeDB reports whether the emitted methods take the connection as an
+// argument, and New takes none.
+func (e *Entry) MethodsTakeDB() bool {
+	gen, _ := e.raw["gen"].(map[string]any)
+	golang, _ := gen["go"].(map[string]any)
+	takes, _ := golang["emit_methods_with_db_argument"].(bool)
+	return takes
+}
+
 // readEntries reads every sqlc file; entries of other engines and drivers are
 // passed over.
 func readEntries(opts Options, diags *diag.List) []*Entry {

@@ -41,6 +41,8 @@ type Options struct {
 	// Caller says who sends a request; required. An error, or an empty scope, is
 	// answered with 401.
 	Caller func(*http.Request) (Caller, error)
+	// Go are the functions of Go steps; all of them are required.
+	Go Funcs
 	// Logger is slog.Default() if nil.
 	Logger *slog.Logger
 	// Sweeper deletes expired keys while Run is running; its zero value works.
@@ -86,6 +88,7 @@ func New(pool *pgxpool.Pool, opts Options) (*Service, error) {
 		Pool:        opts.Pool,
 		Pools:       opts.Pools,
 		Problem:     opts.Problem,
+		Go:          opts.Go.functions(),
 
 		AuthorizeReplay: opts.replayAuthorizer(),
 	})
@@ -131,6 +134,7 @@ func (s *Service) Mount(r chi.Router, ops ...idem.Name) error {
 			PatchCustomer,
 			PlaceOrder,
 			PutCustomer,
+			RefundPayment,
 		}
 	}
 	taken := map[string]bool{}
@@ -191,6 +195,7 @@ func serviceConfig() idem.Config {
 			patchCustomerOperation(),
 			placeOrderOperation(),
 			putCustomerOperation(),
+			refundPaymentOperation(),
 		},
 		Caller: []idem.Field{{From: idem.FromCaller, Name: "tenant_id", Required: true, Scope: true}},
 		Scope:  0,

@@ -96,6 +96,10 @@ func createPaymentOperation() *idem.Operation {
 						Constraint: "payments_order_id_check",
 						Problem:    idem.Problem{Status: 422, Code: "payments_order_id_check", Title: "Payments order id check"},
 					},
+					{
+						Constraint: "payments_refunded_check",
+						Problem:    idem.Problem{Status: 422, Code: "payments_refunded_check", Title: "Payments refunded check"},
+					},
 				},
 				Intent: &idem.Intent{
 					Constraint: "payments_tenant_id_order_id_intent",

@@ -14,6 +14,13 @@ func init() { conformanceFixtures = fixtures }
 func fixtures(_ testing.TB, f *idemtest.Fixture) {
 	const account = `{"owner": "Ada", "currency": "EUR", "balance": 10000}`
 	switch f.Operation {
+	case "RefundPayment":
+		order := fmt.Sprintf(`{"order_id": "refunded-%d", "amount": 1250, "currency": "EUR"}`, f.N)
+		id := f.Send("POST", "/v1/payments", order)["id"]
+		if !f.Refused { // else there is nothing to refund yet
+			f.Send("POST", fmt.Sprintf("/v1/payments/%v/capture", id), "")
+		}
+		f.Set("path.id", id)
 	case "CapturePayment", "GetPayment":
 		order := fmt.Sprintf(`{"order_id": "order-%d", "amount": 1250, "currency": "EUR"}`, f.N)
 		f.Set("path.id", f.Send("POST", "/v1/payments", order)["id"])

@@ -138,6 +138,16 @@ type Payment struct {
 	Note       pgtype.Text
 	CreatedAt  pgtype.Timestamptz
 	CapturedAt pgtype.Timestamptz
+	Refunded   int64
+}
+
+type Refund struct {
+	ID        int64
+	TenantID  string
+	PaymentID int64
+	Amount    int64
+	Reason    pgtype.Text
+	CreatedAt pgtype.Timestamptz
 }
 
 type Transfer struct {

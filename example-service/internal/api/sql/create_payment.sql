@@ -9,6 +9,7 @@
 --   422 amount_not_positive: payments_amount_check is violated
 --   422 payments_currency_check: payments_currency_check is violated; 422 input-invalid where that is seen before
 --   422 payments_order_id_check: payments_order_id_check is violated; 422 input-invalid where that is seen before
+--   422 payments_refunded_check: payments_refunded_check is violated; 422 input-invalid where that is seen before
 --   409 intent-conflict: payments_tenant_id_order_id_intent is violated: there is a row for this intent
 --
 -- Each section below is the very text that the service sends. How to read it:
