@@ -172,3 +172,23 @@ func TestPitfall_7_TheLimitEndsWithTheClaim(t *testing.T) {
 		}
 	}
 }
+
+// What another operation says of a copy of its request that runs now is no
+// definite answer: the next attempt may find it done.
+func TestDoDoesNotRecordWhatIsInFlightElsewhere(t *testing.T) {
+	pool := idemtest.Pool(t, shopTables)
+	busy := true
+	handler := func(context.Context, Tx) (Response, error) {
+		if busy {
+			return Response{}, fmt.Errorf("charge: %w", errInFlight())
+		}
+		return Response{Status: 201, Body: []byte(`{}`)}, nil
+	}
+	if _, _, err := Do(t.Context(), pool, doRequest("k", "p"), handler); CodeOf(err) != "in-flight" {
+		t.Fatalf("while it runs elsewhere: %v", err)
+	}
+	busy = false
+	if response, meta, err := Do(t.Context(), pool, doRequest("k", "p"), handler); err != nil || response.Status != 201 || meta.Replayed {
+		t.Errorf("after it: %+v %+v %v", response, meta, err)
+	}
+}

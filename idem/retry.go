@@ -73,7 +73,7 @@ func (s *Service) overcomeClient(ctx context.Context, inv *invocation, f *failur
 	switch {
 	case wrong != nil:
 		return s.fault(ctx, inv, wrong)
-	case declared != nil && isDefinite(declared.Status):
+	case declared != nil && isDefinite(declared.Status) && declared.retryAfter == 0:
 		return s.declare(ctx, inv, declared)
 	case declared != nil:
 		return s.refuse(inv, declared)
