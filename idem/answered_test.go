@@ -54,7 +54,9 @@ func TestAClientThatOnlyReadsIsAnswered(t *testing.T) {
 		s.mux.ServeHTTP(w, r)
 	})
 	server.Config.Handler = watched
+	freed := make(chan struct{})
 	go func() {
+		defer close(freed)
 		awaitBlocked(t, s)
 		<-left // net/http has seen it by now
 		end(false)
@@ -63,6 +65,7 @@ func TestAClientThatOnlyReadsIsAnswered(t *testing.T) {
 	if status != 201 || first != `{"id":1,"balance":99}` {
 		t.Errorf("%d %s", status, first)
 	}
+	<-freed
 	server.Config.Handler = s.mux
 	status, header, text := halfClosed(t, server.Listener.Addr().String(), "k", `{"amount": 1}`)
 	if status != 201 || text != first || header.Get(replayedHeader) != "true" {

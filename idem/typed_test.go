@@ -167,10 +167,14 @@ func TestTyped_caller(t *testing.T) {
 	if values[0].Text != "5" || !values[1].Null {
 		t.Errorf("got %+v", values)
 	}
-	for _, caller := range [][]any{nil, {nil, nil}, {"x", nil}} {
+	for _, caller := range [][]any{nil, {nil, nil}} {
 		if _, err := d.decode(request{caller: caller}); err == nil || err.Status != 500 {
 			t.Errorf("%v: got %v", caller, err)
 		}
+	}
+	// A value that came from the client, as a header that Caller hands on.
+	if _, err := d.decode(request{caller: []any{"x", nil}}); err == nil || err.Status != 400 || err.Code != "caller-invalid" {
+		t.Errorf("got %v", err)
 	}
 }
 
