@@ -131,6 +131,7 @@ type Shape struct {
 	InsertColumns []string // resolved, also where the statement has no list
 	OnConflict    string   // "" | nothing | update
 	SingleValues  bool     // INSERT … VALUES with one row: always exactly one row, unless OnConflict is nothing or a guard
+	ValuesOfSets  bool     // INSERT … VALUES with one row that calls a function which gives several, or may: any number of rows
 	Returning     bool
 	ModifyingCTE  bool
 	SkipLocked    bool // or NOWAIT

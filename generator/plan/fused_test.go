@@ -282,3 +282,15 @@ func TestOrderOfTheGateAndTheUsersOr(t *testing.T) {
 		s.equal(s.text("SELECT count(*) FROM lines"), "1")
 	}
 }
+
+// One row of VALUES becomes two where it calls for a set: all are written, once,
+// and the first is the answer.
+func TestValuesOfASetRunOnce(t *testing.T) {
+	s := fresh(t, tables)
+	sets := step{name: "Fill", command: "one", sql: "INSERT INTO lines (payment_id, sku, qty) VALUES (1, @sku, generate_series(1, 2)) RETURNING qty", returns: "qty integer",
+		change: func(s *model.Step) { s.Query.Shape.ValuesOfSets = true }}
+	op := planned(t, operation(t, "Fill", nil, sets))
+	s.must(op, "k", values{"sku": "n"})
+	s.equal(s.must(op, "k", values{"sku": "n"}).replayed, "t")
+	s.equal(s.text("SELECT string_agg(qty::text, ',' ORDER BY qty) FROM lines"), "1,2")
+}

@@ -91,13 +91,13 @@ func (u *unit) batch() bool {
 
 // mayBeEmpty reports whether the answer depends on a row being there. A list
 // may always be empty. An INSERT of one row without a conflict clause always
-// gives its row, unless a trigger swallows it.
+// gives its row, unless a trigger swallows it, or its values are sets of rows.
 func (u *unit) mayBeEmpty() bool {
 	if u.many() {
 		return false
 	}
 	single := u.stmt.Kind == model.Insert && oneSourceRow(u.stmt) && u.stmt.OnConflict == nil
-	return !single || u.query.Shape.TargetTraits.RowTriggers
+	return !single || u.query.Shape.ValuesOfSets || u.query.Shape.TargetTraits.RowTriggers
 }
 
 // oneSourceRow reports whether an INSERT's source is exactly one row.

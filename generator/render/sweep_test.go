@@ -281,3 +281,25 @@ func TestSweepIsScheduledByPgCron(t *testing.T) {
 		t.Errorf("%d keys are left; pg_cron says %q", left, said)
 	}
 }
+
+// The procedure rests after full batches, each at a time of its own: 20 times the
+// 10 ms that a batch takes at least, twice.
+func TestSweepProcedureRests(t *testing.T) {
+	pool := idemtest.Pool(t, script(sweepMigration(t, schema.SweepMark{}, everyFive)[0], "Up"), sweepable,
+		`CREATE TABLE ended (at timestamptz);
+		CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+			PERFORM pg_sleep(0.01);
+			INSERT INTO ended VALUES (clock_timestamp());
+			RETURN NULL;
+		END $$;
+		CREATE TRIGGER slow AFTER DELETE ON idem.keys FOR EACH STATEMENT EXECUTE FUNCTION slow()`)
+	if _, err := pool.Exec(t.Context(), "CALL idem.sweep(100, rest => 20)"); err != nil {
+		t.Fatal(err)
+	}
+	var batches int
+	var took float64
+	err := pool.QueryRow(t.Context(), "SELECT count(*), extract(epoch FROM max(at) - min(at)) FROM ended").Scan(&batches, &took)
+	if err != nil || batches != 3 || took < 0.4 {
+		t.Errorf("%v; %d batches in %v s", err, batches, took)
+	}
+}

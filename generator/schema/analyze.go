@@ -225,7 +225,9 @@ func (a *analysis) insertShape(n *pg.InsertStmt) {
 		a.shape.OnConflict = "update"
 	}
 	source := a.stmt.Source
-	a.shape.SingleValues = source.Kind == sqltext.SourceDefault || source.Kind == sqltext.SourceValues && len(source.Rows) == 1
+	single := source.Kind == sqltext.SourceValues && len(source.Rows) == 1
+	a.shape.ValuesOfSets = single && a.cat.callsSets(n.GetSelectStmt().GetSelectStmt().GetValuesLists()[0])
+	a.shape.SingleValues = source.Kind == sqltext.SourceDefault || single && !a.shape.ValuesOfSets
 	if source.Kind == sqltext.SourceSelect {
 		a.shape.Grouped = a.cat.isGrouped(n.GetSelectStmt().GetSelectStmt())
 	}

@@ -179,6 +179,7 @@ func shapeText(s model.Shape) string {
 	add(fmt.Sprint("columns=", s.InsertColumns), len(s.InsertColumns) > 0)
 	add("conflict="+s.OnConflict, s.OnConflict != "")
 	add("single", s.SingleValues)
+	add("sets", s.ValuesOfSets)
 	add("returning", s.Returning)
 	add("modifying", s.ModifyingCTE)
 	add("grouped", s.Grouped)

@@ -41,7 +41,7 @@ type builder struct {
 
 func build(files []File, diags *diag.List) *Catalog {
 	b := &builder{
-		cat: &Catalog{Markers: map[string]string{}, functions: map[string]bool{}, aggregates: map[string]bool{}}, diags: diags,
+		cat: &Catalog{Markers: map[string]string{}, functions: map[string]bool{}, setReturns: map[string]bool{}, aggregates: map[string]bool{}}, diags: diags,
 		tables: map[model.TableName]*Table{}, enums: map[model.TableName]*Enum{},
 		domains: map[model.TableName]*Domain{}, indexes: map[model.TableName]*index{},
 		others: map[model.TableName]*Table{}, made: map[model.TableName]bool{},

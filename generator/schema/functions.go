@@ -12,7 +12,9 @@ import (
 // noteFunction remembers that a function of that name is the user's.
 func (b *builder) noteFunction(stmt *pg.CreateFunctionStmt) {
 	if names := texts(stmt.Funcname); len(names) > 0 {
-		b.cat.functions[names[len(names)-1]] = true
+		name := names[len(names)-1]
+		b.cat.functions[name] = true
+		b.cat.setReturns[name] = b.cat.setReturns[name] || stmt.GetReturnType().GetSetof()
 	}
 }
 

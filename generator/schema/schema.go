@@ -34,6 +34,7 @@ type Catalog struct {
 	path       []string        // schemas that migrations put in search_path, beside public
 	composites []*Table        // composite types
 	functions  map[string]bool // names of the functions that migrations make
+	setReturns map[string]bool // those of them that give sets of rows
 	aggregates map[string]bool // and of the aggregates
 }
 

@@ -13,13 +13,17 @@
 -- +goose StatementBegin
 -- Each batch is a transaction: at READ COMMITTED, and with settings of its own.
 -- A statement_timeout counts for the whole call, so a batch that takes over a
--- second is followed by one of half the size.
-CREATE OR REPLACE PROCEDURE idem.sweep(batch integer DEFAULT 1000, keep interval DEFAULT '7 days')
+-- second is followed by one of half the size. After a full batch it rests for rest
+-- times as long as that took, so that traffic hardly notices; over the first half
+-- hour the rests shrink to none.
+CREATE OR REPLACE PROCEDURE idem.sweep(batch integer DEFAULT 1000, keep interval DEFAULT '7 days', rest double precision DEFAULT 7)
   LANGUAGE plpgsql AS $$
 DECLARE
   size integer;
   since timestamptz;
+  started timestamptz := clock_timestamp();
   began timestamptz;
+  took interval;
   deleted bigint;
   last timestamptz;
 BEGIN
@@ -47,9 +51,12 @@ BEGIN
       RETURNING k.expires_at AS at
     )
     SELECT count(*) AS deleted, coalesce(max(g.at), since::timestamptz)::timestamptz AS last INTO deleted, last FROM gone g;
+    COMMIT;
     EXIT WHEN deleted < size;
+    took := clock_timestamp() - began;
     since := last;
-    size := CASE WHEN clock_timestamp() - began > interval '1 second' THEN greatest(least(batch, 10), size / 2) ELSE least(batch, size * 2) END;
+    size := CASE WHEN took > interval '1 second' THEN greatest(least(batch, 10), size / 2) ELSE least(batch, size * 2) END;
+    PERFORM pg_sleep(greatest(0, rest * extract(epoch FROM took) * (1 - extract(epoch FROM began - started) / 1800)));
   END LOOP;
   size := batch;
   since := '-infinity';
@@ -71,9 +78,12 @@ BEGIN
       RETURNING o.processed_at AS at
     )
     SELECT count(*) AS deleted, coalesce(max(g.at), since::timestamptz)::timestamptz AS last INTO deleted, last FROM gone g;
+    COMMIT;
     EXIT WHEN deleted < size;
+    took := clock_timestamp() - began;
     since := last;
-    size := CASE WHEN clock_timestamp() - began > interval '1 second' THEN greatest(least(batch, 10), size / 2) ELSE least(batch, size * 2) END;
+    size := CASE WHEN took > interval '1 second' THEN greatest(least(batch, 10), size / 2) ELSE least(batch, size * 2) END;
+    PERFORM pg_sleep(greatest(0, rest * extract(epoch FROM took) * (1 - extract(epoch FROM began - started) / 1800)));
   END LOOP;
 END
 $$;
