@@ -21,12 +21,19 @@ type Sweeper struct {
 	Pool     *pgxpool.Pool
 	Batch    int           // rows per transaction; 1000
 	Interval time.Duration // between sweeps, with jitter of a quarter; 1 minute
-	Events   time.Duration // how long processed events are kept; 7 days
+	// Rest is how many times as long as a full batch took the sweeper rests after
+	// it, so that traffic hardly notices; 7, negative: it does not. Over the first
+	// half hour of a sweep the rests shrink to none: whoever does not keep up
+	// needs all the time.
+	Rest   float64
+	Events time.Duration // how long processed events are kept; 7 days
 	// LockTimeout and StatementTimeout bound one batch; 100 ms and 5 s.
 	LockTimeout, StatementTimeout time.Duration
 	Logger                        *slog.Logger
 	// Observer is told of the sweeps of Run; nil: nobody.
 	Observer SweepObserver
+
+	pause func(context.Context, time.Duration) error // nil: rest
 }
 
 // Swept is what a sweep did.
@@ -37,7 +44,11 @@ type Swept struct {
 	Overdue time.Duration
 }
 
-const minSweepBatch = 10
+const (
+	minSweepBatch = 10
+	// restless is how long a sweep takes before it does not rest any more.
+	restless = 30 * time.Minute
+)
 
 // Run sweeps at intervals until ctx ends, then returns nil. A sweep that fails
 // is logged; the next one goes on.
@@ -107,12 +118,13 @@ func sweepEvents(keep time.Duration) batchOf {
 // drain runs batches until one is not full. Each begins where the one before
 // has ended: from the start of the index it would walk over all that is deleted
 // already, and a sweep of n rows would take n² steps beside a long transaction.
-// A batch that took too long is tried again with half as many rows.
+// A batch that took too long is tried again with half as many rows. After a full
+// one the sweeper rests.
 func (s *Sweeper) drain(ctx context.Context, deleted *int64, rounds *int, sweep batchOf) error {
-	batch := s.Batch
+	began, batch := time.Now(), s.Batch
 	after := pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
 	for {
-		row, err := s.round(ctx, after, int32(batch), sweep)
+		row, took, err := s.round(ctx, after, int32(batch), sweep)
 		*rounds++
 		switch code := sqlState(err); {
 		case (code == "57014" || code == "55P03" || code == "40P01") && batch > minSweepBatch && ctx.Err() == nil:
@@ -127,12 +139,38 @@ func (s *Sweeper) drain(ctx context.Context, deleted *int64, rounds *int, sweep 
 		}
 		after = row.Last
 		batch = min(s.Batch, batch*2)
+		if err := s.pause(ctx, s.restAfter(took, time.Since(began))); err != nil {
+			return fmt.Errorf("idem: sweep: %w", err)
+		}
+	}
+}
+
+// restAfter is the rest after a batch that took so long, in a sweep that goes on
+// for so long.
+func (s *Sweeper) restAfter(batch, sweep time.Duration) time.Duration {
+	return max(0, time.Duration(s.Rest*float64(batch)*(1-sweep.Seconds()/restless.Seconds())))
+}
+
+// rest waits for d, less if ctx ends.
+func rest(ctx context.Context, d time.Duration) error {
+	if d == 0 {
+		return nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
 	}
 }
 
 // round is one transaction, at READ COMMITTED whatever the default is.
-func (s *Sweeper) round(ctx context.Context, after pgtype.Timestamptz, batch int32, sweep batchOf) (row gen.SweepKeysRow, err error) {
+func (s *Sweeper) round(ctx context.Context, after pgtype.Timestamptz, batch int32, sweep batchOf) (row gen.SweepKeysRow, took time.Duration, err error) {
+	var began time.Time // with a connection: waiting for one is no work of the server
 	err = pgx.BeginTxFunc(ctx, s.Pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+		began = time.Now()
 		q := queries(tx)
 		limits := gen.LimitSweepParams{LockTimeout: millis(s.LockTimeout), StatementTimeout: millis(s.StatementTimeout)}
 		if err := q.LimitSweep(ctx, limits); err != nil {
@@ -141,7 +179,7 @@ func (s *Sweeper) round(ctx context.Context, after pgtype.Timestamptz, batch int
 		row, err = sweep(ctx, q, after, batch)
 		return err
 	})
-	return row, err
+	return row, time.Since(began), err
 }
 
 func (s *Sweeper) orDefault() *Sweeper {
@@ -150,6 +188,12 @@ func (s *Sweeper) orDefault() *Sweeper {
 		set.Batch = 1000
 	}
 	set.Batch = min(set.Batch, math.MaxInt32) // the SQL's integer
+	if set.Rest == 0 {
+		set.Rest = 7
+	}
+	if set.pause == nil {
+		set.pause = rest
+	}
 	if set.Interval <= 0 {
 		set.Interval = time.Minute
 	}

@@ -1,8 +1,10 @@
 package idem
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -194,5 +196,44 @@ func TestSweepersSideBySide(t *testing.T) {
 	}
 	if n := (&shop{pool: pool}).count(t, "SELECT count(*) FROM idem.keys"); n != 50 {
 		t.Errorf("%d are left", n)
+	}
+}
+
+// After each full batch the sweeper rests for a multiple of the time that it
+// took, at first; one that goes on for half an hour does not rest any more.
+func TestSweepRestsBetweenFullBatches(t *testing.T) {
+	pool := idemtest.Pool(t, keysInDatabase(110, "-1 hour"))
+	var rests []time.Duration
+	note := func(_ context.Context, d time.Duration) error {
+		rests = append(rests, d)
+		return nil
+	}
+	swept, err := (&Sweeper{Pool: pool, Batch: 50, Rest: 1000, pause: note}).Sweep(t.Context())
+	if err != nil || swept.Keys != 110 || len(rests) != 2 || slices.Min(rests) < 20*time.Millisecond {
+		t.Errorf("%+v %v; rests: %v", swept, err, rests)
+	}
+	for _, c := range []struct {
+		rest         float64
+		sweep, wants time.Duration
+	}{
+		{0, 0, 7 * time.Second}, {3, 0, 3 * time.Second}, {0, 15 * time.Minute, 3500 * time.Millisecond},
+		{0, 30 * time.Minute, 0}, {0, 5 * time.Hour, 0}, {-1, 0, 0},
+	} {
+		if got := (&Sweeper{Rest: c.rest}).orDefault().restAfter(time.Second, c.sweep); got != c.wants {
+			t.Errorf("Rest %v, after %s: rests %s, want %s", c.rest, c.sweep, got, c.wants)
+		}
+	}
+}
+
+// A sweeper that rests ends at once with its context, and says what it did.
+func TestSweepEndsInItsRest(t *testing.T) {
+	pool := idemtest.Pool(t, keysInDatabase(110, "-1 hour"))
+	ctx, cancel := context.WithCancel(t.Context())
+	sweeper := &Sweeper{Pool: pool, Batch: 50, pause: func(ctx context.Context, _ time.Duration) error {
+		cancel()
+		return rest(ctx, time.Hour)
+	}}
+	if swept, err := sweeper.Sweep(ctx); !errors.Is(err, context.Canceled) || swept.Keys != 50 {
+		t.Errorf("%+v %v", swept, err)
 	}
 }

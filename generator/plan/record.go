@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/idemgen/idemgen/generator/model"
@@ -12,13 +13,14 @@ import (
 // tombstone keeps a retry from running again.
 const storeLimit = 1 << 20
 
-// interval writes a duration as people say it.
+// interval writes a duration as people say it. Fractions are of seconds: before
+// version 15, PostgreSQL takes no more than 2³¹ milliseconds.
 func interval(d time.Duration) string {
 	// No days: 24 hours is what no change of clocks can stretch.
 	units := []struct {
 		size time.Duration
 		name string
-	}{{time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}, {time.Millisecond, "millisecond"}}
+	}{{time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}}
 	for _, u := range units {
 		if d%u.size != 0 {
 			continue
@@ -29,7 +31,8 @@ func interval(d time.Duration) string {
 		}
 		return fmt.Sprintf("interval '%d %ss'", n, u.name)
 	}
-	return fmt.Sprintf("interval '%d microseconds'", d.Microseconds())
+	seconds := fmt.Sprintf("%d.%06d", d/time.Second, d%time.Second/time.Microsecond)
+	return "interval '" + strings.TrimRight(seconds, "0") + " seconds'"
 }
 
 // lifetime is how long the answer's record is kept: an answer whose writes

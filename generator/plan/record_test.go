@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/idemgen/idemgen/generator/model"
 )
@@ -107,5 +109,20 @@ func TestPitfall_14_NullRowsAreKeptAsSuccesses(t *testing.T) {
 		s.equal(s.text("SELECT expires_at - created_at > '23 h' FROM idem.keys"), "t")
 		s.equal(s.must(op, "k2", values{"n": "2"}).status, "409")
 		s.equal(s.text("SELECT expires_at - created_at < '3 h' FROM idem.keys WHERE key = 'k2'"), "t")
+	}
+}
+
+// Times to keep are intervals that every supported server takes.
+func TestIntervals(t *testing.T) {
+	s := fresh(t)
+	for d, want := range map[time.Duration]string{
+		time.Hour: "interval '1 hour'", 24 * time.Hour: "interval '24 hours'", 90 * time.Second: "interval '90 seconds'",
+		1500 * time.Millisecond: "interval '1.5 seconds'", 720*time.Hour + 500*time.Microsecond: "interval '2592000.0005 seconds'",
+	} {
+		got := interval(d)
+		if got != want {
+			t.Errorf("%s: %s, want %s", d, got, want)
+		}
+		s.equal(s.text("SELECT extract(epoch FROM "+got+")::numeric = "+fmt.Sprintf("%.6f", d.Seconds())), "t")
 	}
 }

@@ -181,6 +181,9 @@ func TestBrokenKindsAreCaught(t *testing.T) {
 
 // Where copies wait, the one that gives up is listened to as well.
 func TestCopiesThatGiveUpAreAdvised(t *testing.T) {
+	if testing.Short() {
+		t.Skip("with -short the kit does not wait for copies until they give up")
+	}
 	for _, c := range []struct {
 		careful careful
 		says    string

@@ -14,6 +14,7 @@ import (
 type sweepFlags struct {
 	database
 	batch    int
+	rest     float64
 	events   time.Duration
 	interval time.Duration
 }
@@ -39,7 +40,10 @@ holds it. Exit code 1: one is overdue for over a minute.`,
 				return err
 			}
 			defer pool.Close()
-			sweeper := &idem.Sweeper{Pool: pool, Batch: f.batch, Events: f.events, Interval: f.interval}
+			sweeper := &idem.Sweeper{Pool: pool, Batch: f.batch, Rest: f.rest, Events: f.events, Interval: f.interval}
+			if f.rest == 0 {
+				sweeper.Rest = -1
+			}
 			if f.interval > 0 {
 				sweeper.Logger = a.sweepLog()
 				return sweeper.Run(cmd.Context())
@@ -49,6 +53,7 @@ holds it. Exit code 1: one is overdue for over a minute.`,
 	}
 	f.flag(cmd)
 	cmd.Flags().IntVar(&f.batch, "batch", 1000, "rows per transaction, at most")
+	cmd.Flags().Float64Var(&f.rest, "rest", 7, "after a full batch, rest for so many times as long as it took")
 	cmd.Flags().DurationVar(&f.events, "events", 7*24*time.Hour, "how long processed events are kept")
 	cmd.Flags().DurationVar(&f.interval, "interval", 0, "sweep again and again, with about this pause; not set: once")
 	return cmd
@@ -58,6 +63,8 @@ func (f *sweepFlags) check() error {
 	switch {
 	case f.batch < 1 || f.batch > 100_000:
 		return &usageError{"--batch is out of range", "use 1 to 100000 rows"}
+	case !(f.rest >= 0 && f.rest <= 1000):
+		return &usageError{"--rest is out of range", "use 0, for no rest, to 1000"}
 	case f.events <= 0:
 		return &usageError{"--events is not above 0", "write how long processed events are kept, like 168h"}
 	case f.interval < 0:

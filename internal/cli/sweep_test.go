@@ -127,6 +127,8 @@ func TestSweepFailures(t *testing.T) {
 		{"nobody there", []string{"--db", "postgres://u:hunter2@127.0.0.1:1/d"}, "the database of --db: "},
 		{"no tables", []string{"--db", empty}, "apply the service's migrations"},
 		{"no right", []string{"--db", stranger + "&role=pg_monitor"}, "under Grants"},
+		{"no rest of that length", []string{"--db", empty, "--rest", "-1"}, "use 0"},
+		{"a rest that is no number", []string{"--db", empty, "--rest", "NaN"}, "use 0"},
 		{"no batch", []string{"--db", empty, "--batch", "0"}, "use 1 to 100000"},
 		{"no time", []string{"--db", empty, "--events", "0s"}, "like 168h"},
 		{"a past", []string{"--db", empty, "--interval", "-1s"}, "like 1m"},
