@@ -13,6 +13,7 @@ type Options struct {
 	Logger      *slog.Logger // slog.Default() if nil
 	ProblemBase string       // "urn:idemgen:problem:" if empty
 	Sweeper     Sweeper      // Pool is filled in; zero values are defaults
+	Completer   Completer    // zero values are defaults
 
 	// Go are the functions of Go steps, by name. New fails, and names each, where
 	// one is missing.
