@@ -15,7 +15,7 @@ func outsideCall(g *spec.GoCall) *model.Call {
 	}
 	out := &model.Call{Hold: g.Outside.Hold, Lease: g.Outside.Lease}
 	if g.Outside.Undo != nil {
-		out.Undo = g.Outside.Undo.Value
+		out.Undo, out.UndoPos = g.Outside.Undo.Value, g.Outside.Undo.Pos
 	}
 	return out
 }
@@ -89,7 +89,7 @@ func (c *checker) statusRoutes(seen map[string]string) {
 		route := "GET " + shape + "/{}"
 		if other, ok := seen[route]; ok {
 			c.diags.Errorf(diag.RouteConflict, op.Pos, "the status of %s is at GET %s/{event_id}, where %s is", op.Name, op.Path, other).
-				Hint("change one of the two paths, as in POST %s/requests: a request in the background is a resource of its own", op.Path)
+				Hint("change one of the two paths, as in %s %s/requests: a request in the background is a resource of its own", op.Method, op.Path)
 			continue
 		}
 		seen[route] = "the status of " + op.Name
@@ -108,7 +108,7 @@ func (b *builder) refuseCallRule(step *model.Step, r spec.ErrorRule) bool {
 func (c *checker) undos() {
 	type use struct {
 		call string
-		step *model.Step
+		pos  diag.Pos
 	}
 	first, functions := map[string]use{}, map[string]*model.Step{}
 	for _, op := range c.svc.Operations {
@@ -127,13 +127,13 @@ func (c *checker) undos() {
 			other, known := first[name]
 			switch {
 			case functions[name] != nil:
-				c.diags.Errorf(diag.NameCollision, step.Pos, "the Go function %s takes a call back here, and is a step at %s", name, functions[name].Pos).
+				c.diags.Errorf(diag.NameCollision, step.Go.Call.UndoPos, "the Go function %s takes a call back here, and is a step at %s", name, functions[name].Pos).
 					Hint("give one of the two another name")
 			case known && other.call != step.Go.Func:
-				c.diags.Errorf(diag.NameCollision, step.Pos, "the Go function %s takes back %s here and %s at %s, whose types differ", name, step.Go.Func, other.call, other.step.Pos).
+				c.diags.Errorf(diag.NameCollision, step.Go.Call.UndoPos, "the Go function %s takes back %s here and %s at %s, whose types differ", name, step.Go.Func, other.call, other.pos).
 					Hint("give one of the two another name")
 			}
-			first[name] = use{step.Go.Func, step}
+			first[name] = use{step.Go.Func, step.Go.Call.UndoPos}
 		}
 	}
 }

@@ -189,9 +189,10 @@ type GoStep struct {
 
 // Call is what a `call:` step says of its function.
 type Call struct {
-	Undo  string        // the field of Funcs that takes the call back, "" for none
-	Hold  bool          // an unknown outcome waits for an operator
-	Lease time.Duration // 0: the runtime's default
+	Undo    string        // the field of Funcs that takes the call back, "" for none
+	UndoPos diag.Pos      // where it stands
+	Hold    bool          // an unknown outcome waits for an operator
+	Lease   time.Duration // 0: the runtime's default
 }
 
 // Calls counts the steps that call another system.
