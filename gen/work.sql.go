@@ -650,12 +650,12 @@ func (q *Queries) ProgressWork(ctx context.Context, arg ProgressWorkParams) (int
 
 const RefuseHeld = `-- name: RefuseHeld :execrows
 UPDATE idem.work w SET held = false, reason = NULL, owner = NULL, lease_until = NULL, due_at = clock_timestamp(), tries = 0,
-  undoing = true, step = CASE WHEN w.undoing THEN -1 ELSE w.step - 1 END, refusal = coalesce(w.refusal, $1::jsonb)
+  undoing = true, step = CASE WHEN w.undoing THEN -1 ELSE w.step - 1 END, refusal = coalesce(w.refusal, CAST($1::text AS jsonb))
 WHERE w.scope = $2::text AND w.digest = $3::bytea AND w.held
 `
 
 type RefuseHeldParams struct {
-	Refusal []byte
+	Refusal string
 	Scope   string
 	Digest  []byte
 }

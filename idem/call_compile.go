@@ -27,7 +27,8 @@ func (st *step) compileCall(funcs functions) error {
 	return nil
 }
 
-// missingCalls names the functions of a call step that Options have not.
+// missingCalls names the functions of a call step that Options have not; emitted
+// code takes all functions in Options.Go.
 func (st *step) missingCalls(op *operation, told map[string]bool) (missing []string) {
 	if st.Call == nil {
 		return nil
@@ -38,8 +39,8 @@ func (st *step) missingCalls(op *operation, told map[string]bool) (missing []str
 			missing = append(missing, fmt.Sprintf("Options.%s is nil: it is of step %s of %s", option, st.Name, op.Name))
 		}
 	}
-	name("Call", st.Call.Func, st.reach != nil)
-	name("Undo", st.Call.Undo, st.undo != nil || st.Call.Undo == "")
+	name("Go", st.Call.Func, st.reach != nil)
+	name("Go", st.Call.Undo, st.undo != nil || st.Call.Undo == "")
 	return missing
 }
 

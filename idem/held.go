@@ -67,7 +67,7 @@ func RefuseHeld(ctx context.Context, pool *pgxpool.Pool, scope, operation, key s
 		}),
 	}
 	n, err := queries(pool).RefuseHeld(ctx, gen.RefuseHeldParams{
-		Scope: scope, Digest: digestOf(operation, key), Refusal: refusal.refusalText(),
+		Scope: scope, Digest: digestOf(operation, key), Refusal: string(refusal.refusalText()),
 	})
 	return released(n, err)
 }

@@ -204,5 +204,5 @@ WHERE w.scope = @scope::text AND w.digest = @digest::bytea AND w.held;
 -- The operator's word: the step was not done, and never will be. The calls before
 -- it are taken back; where that is what could not be done, it is given up.
 UPDATE idem.work w SET held = false, reason = NULL, owner = NULL, lease_until = NULL, due_at = clock_timestamp(), tries = 0,
-  undoing = true, step = CASE WHEN w.undoing THEN -1 ELSE w.step - 1 END, refusal = coalesce(w.refusal, @refusal::jsonb)
+  undoing = true, step = CASE WHEN w.undoing THEN -1 ELSE w.step - 1 END, refusal = coalesce(w.refusal, CAST(@refusal::text AS jsonb))
 WHERE w.scope = @scope::text AND w.digest = @digest::bytea AND w.held;
