@@ -65,6 +65,7 @@ type Operation struct {
 	Response    Response
 	Headers     []Header
 	Example     string // JSON of a valid request body, "" if none was declared
+	Ejected     bool   // its files are the user's own
 	Async       bool   // answered by 202 and an event id; the steps run in the background
 }
 
