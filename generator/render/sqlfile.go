@@ -36,6 +36,9 @@ func newSQLView(op *plan.Operation) (sqlView, error) {
 	switch op.Strategy {
 	case plan.Stepped:
 		view.Replay = 2
+		if op.Model.Async {
+			view.Replay = 1
+		}
 	case plan.Fused, plan.Verbatim:
 		view.Replay = 1
 	case plan.Direct:

@@ -64,8 +64,9 @@ func conformanceHandler(t testing.TB, pool *pgxpool.Pool) http.Handler {
 				idemtest.CallerField{Into: &c.TenantID, Type: "text", A: "caller-a", B: "caller-b"})
 			return c, err
 		},
-		Logger: slog.New(slog.DiscardHandler),
-		Go:     ConformanceFuncs(t),
+		Logger:  slog.New(slog.DiscardHandler),
+		Sweeper: idem.Sweeper{Interval: time.Hour}, // the kit sweeps
+		Go:      ConformanceFuncs(t),
 	})
 	if err != nil {
 		t.Fatal(err)

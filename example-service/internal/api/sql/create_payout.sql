@@ -2,7 +2,7 @@
 --
 -- CreatePayout: POST /v1/payouts
 -- Pay money out of an account, in the background.
--- Strategy: stepped. Round trips: 1 to write it down, a replay 2.
+-- Strategy: stepped. Round trips: 1 to write it down, a replay 1.
 -- Why: async: done in the background
 -- the request: written down with its inputs, committed, answered with 202; in the background:
 -- step CreatePayout: section step.CreatePayout
