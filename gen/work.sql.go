@@ -650,20 +650,20 @@ func (q *Queries) ProgressWork(ctx context.Context, arg ProgressWorkParams) (int
 
 const RefuseHeld = `-- name: RefuseHeld :execrows
 UPDATE idem.work w SET held = false, reason = NULL, owner = NULL, lease_until = NULL, due_at = clock_timestamp(), tries = 0,
-  undoing = true, step = CASE WHEN w.undoing THEN -1 ELSE w.step - 1 END, refusal = coalesce(w.refusal, CAST($1::text AS jsonb))
-WHERE w.scope = $2::text AND w.digest = $3::bytea AND w.held
+  undoing = true, step = CASE WHEN w.undoing THEN -1 ELSE w.step - 1 END, refusal = coalesce(w.refusal, '{}')
+WHERE w.scope = $1::text AND w.digest = $2::bytea AND w.held
 `
 
 type RefuseHeldParams struct {
-	Refusal string
-	Scope   string
-	Digest  []byte
+	Scope  string
+	Digest []byte
 }
 
 // The operator's word: the step was not done, and never will be. The calls before
-// it are taken back; where that is what could not be done, it is given up.
+// it are taken back; where that is what could not be done, it is given up. The
+// service that does so makes the problem, in its own form.
 func (q *Queries) RefuseHeld(ctx context.Context, arg RefuseHeldParams) (int64, error) {
-	result, err := q.db.Exec(ctx, RefuseHeld, arg.Refusal, arg.Scope, arg.Digest)
+	result, err := q.db.Exec(ctx, RefuseHeld, arg.Scope, arg.Digest)
 	if err != nil {
 		return 0, err
 	}

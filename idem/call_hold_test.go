@@ -171,6 +171,19 @@ func TestMisfitIsHeld(t *testing.T) {
 			if err != nil || len(held) != 1 || !strings.Contains(held[0].Reason, reasonUnfit) || strings.Contains(held[0].Reason, "o1") {
 				t.Fatalf("%+v, %v", held, err)
 			}
+			// Refused, it has nothing to continue.
+			if name == "a field more" {
+				for range 2 {
+					if err := RefuseHeld(t.Context(), s.pool, "t1", "shop.Ride", "k"); err != nil {
+						t.Fatal(err)
+					}
+					if err := now.completeOnce(t); err != nil {
+						t.Fatal(err)
+					}
+				}
+				wantCode(t, s.post("Ride", "k", order1), 409, "given-up")
+				return
+			}
 			// The version before can still do it.
 			s.till.before = nil
 			if err := RetryHeld(t.Context(), s.pool, "t1", "shop.Ride", "k"); err != nil {

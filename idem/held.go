@@ -59,17 +59,14 @@ func RetryHeld(ctx context.Context, pool *pgxpool.Pool, scope, operation, key st
 // can't be done, that one and those before it are given up. The answer has status
 // 409 and code given-up.
 func RefuseHeld(ctx context.Context, pool *pgxpool.Pool, scope, operation, key string) error {
-	refusal := &answer{
-		status: http.StatusConflict, headers: map[string]string{"Content-Type": problemType},
-		body: marshal(problem{
-			Type: "urn:idemgen:problem:given-up", Title: "Given up", Status: http.StatusConflict, Code: "given-up",
-			Detail: "An operator has ended the request: it was not done.", Instance: newInstance(),
-		}),
-	}
-	n, err := queries(pool).RefuseHeld(ctx, gen.RefuseHeldParams{
-		Scope: scope, Digest: digestOf(operation, key), Refusal: string(refusal.refusalText()),
-	})
+	n, err := queries(pool).RefuseHeld(ctx, gen.RefuseHeldParams{Scope: scope, Digest: digestOf(operation, key)})
 	return released(n, err)
+}
+
+// errGivenUp is the refusal of an operator.
+func errGivenUp() *Error {
+	return &Error{Status: http.StatusConflict, Code: "given-up", Title: "Given up",
+		Detail: "An operator has ended the request: it was not done."}
 }
 
 func released(n int64, err error) error {

@@ -97,7 +97,7 @@ func bytesOfAll(texts []*string) [][]byte {
 // storedRefusal is idem.work.refusal: the answer that is recorded once the calls
 // are taken back.
 type storedRefusal struct {
-	Status  int               `json:"status"`
+	Status  int               `json:"status"` // 0: an operator has ended it
 	Headers map[string]string `json:"headers,omitempty"`
 	Body    string            `json:"body"`
 }
@@ -106,9 +106,10 @@ func (a *answer) refusalText() []byte {
 	return marshal(storedRefusal{a.status, a.kept(), string(a.body)})
 }
 
+// restoreRefusal reads what refusalText made; nil where it is an operator's word.
 func restoreRefusal(text []byte) (*answer, error) {
 	var stored storedRefusal
-	if err := json.Unmarshal(text, &stored); err != nil {
+	if err := json.Unmarshal(text, &stored); err != nil || stored.Status == 0 {
 		return nil, err
 	}
 	ans := &answer{status: stored.Status, headers: stored.Headers, body: []byte(stored.Body)}

@@ -28,16 +28,23 @@ func (w *work) load(row [][]byte) error {
 	}
 	w.at = w.saved
 	w.unsure = len(row[7]) > 0 && string(row[7]) != w.owner
-	if err := w.inv.restore(row[3], w.s.callers); err != nil {
+	w.undoing = isTrue(row[5])
+	err := w.inv.restore(row[3], w.s.callers)
+	if w.undoing && w.saved < 0 { // nothing is left to do but to record
+		err = nil
+	}
+	if err != nil {
 		return &misfit{err}
 	}
-	var err error
 	if w.done, err = restoreProgress(row[4]); err != nil {
 		return &misfit{err}
 	}
-	if w.undoing = isTrue(row[5]); w.undoing {
+	if w.undoing {
 		if w.refusal, err = restoreRefusal(row[6]); err != nil {
 			return &misfit{err}
+		}
+		if w.refusal == nil {
+			w.refusal = w.s.refuse(w.inv, errGivenUp())
 		}
 		return nil
 	}

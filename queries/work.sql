@@ -202,7 +202,8 @@ WHERE w.scope = @scope::text AND w.digest = @digest::bytea AND w.held;
 
 -- name: RefuseHeld :execrows
 -- The operator's word: the step was not done, and never will be. The calls before
--- it are taken back; where that is what could not be done, it is given up.
+-- it are taken back; where that is what could not be done, it is given up. The
+-- service that does so makes the problem, in its own form.
 UPDATE idem.work w SET held = false, reason = NULL, owner = NULL, lease_until = NULL, due_at = clock_timestamp(), tries = 0,
-  undoing = true, step = CASE WHEN w.undoing THEN -1 ELSE w.step - 1 END, refusal = coalesce(w.refusal, CAST(@refusal::text AS jsonb))
+  undoing = true, step = CASE WHEN w.undoing THEN -1 ELSE w.step - 1 END, refusal = coalesce(w.refusal, '{}')
 WHERE w.scope = @scope::text AND w.digest = @digest::bytea AND w.held;
