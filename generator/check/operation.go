@@ -59,6 +59,7 @@ func (c *checker) operation(d *declaration) *model.Operation {
 	b.headers()
 	b.finishInputs()
 	b.wholeInputs()
+	b.noNulls()
 	b.bounds()
 	b.fingerprint()
 	b.example()
