@@ -22,6 +22,7 @@ import (
 
 	"example.com/payments/internal/api"
 	"example.com/payments/internal/db"
+	"example.com/payments/internal/gateway"
 	"example.com/payments/internal/refunds"
 )
 
@@ -32,7 +33,15 @@ func main() {
 	defer stop()
 	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	tenant := flag.String("new-key", "", "make an API key for this tenant, print it and exit")
+	gatewayOnly := flag.String("gateway", "", "serve only the card gateway, at this address")
 	flag.Parse()
+	if *gatewayOnly != "" {
+		if err := serveGateway(ctx, *gatewayOnly); err != nil {
+			logger.Error("the gateway stopped", "error", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(ctx, logger, *tenant); err != nil {
 		logger.Error("the service stopped", "error", err)
 		os.Exit(1)
@@ -58,7 +67,12 @@ func run(ctx context.Context, logger *slog.Logger, tenant string) error {
 		return printAPIKey(ctx, os.Stdout, db.New(pool), tenant)
 	}
 
-	handler, svc, err := newHandler(ctx, pool, logger)
+	cards, stopGateway, err := gatewayURL(logger)
+	if err != nil {
+		return err
+	}
+	defer stopGateway()
+	handler, svc, err := newHandler(ctx, pool, logger, &gateway.Client{URL: cards})
 	if err != nil {
 		return err
 	}
@@ -77,8 +91,8 @@ func run(ctx context.Context, logger *slog.Logger, tenant string) error {
 
 // newHandler puts the emitted operations behind the service's own
 // authentication.
-func newHandler(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) (http.Handler, *api.Service, error) {
-	svc, err := api.New(pool, api.Options{Caller: callerOf, Logger: logger, Go: functions()})
+func newHandler(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger, cards *gateway.Client) (http.Handler, *api.Service, error) {
+	svc, err := api.New(pool, api.Options{Caller: callerOf, Logger: logger, Go: functions(cards)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -94,8 +108,10 @@ func newHandler(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) (h
 	return r, svc, nil
 }
 
-// functions are the Go steps of operations.
-func functions() api.Funcs { return api.Funcs{Refund: refunds.Refund} }
+// functions are the Go steps and calls of operations.
+func functions(cards *gateway.Client) api.Funcs {
+	return api.Funcs{Refund: refunds.Refund, ChargeCard: cards.Charge, RefundCharge: cards.Refund}
+}
 
 // serve runs the server and the sweeper until ctx ends; requests in flight are
 // finished first.

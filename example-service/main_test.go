@@ -22,6 +22,7 @@ import (
 
 	"example.com/payments/internal/api"
 	"example.com/payments/internal/db"
+	"example.com/payments/internal/gateway"
 )
 
 func TestMain(m *testing.M) { idemtest.Main(m) }
@@ -43,10 +44,13 @@ func newDatabase(t testing.TB) string {
 // service is the service as main runs it, with a pool of its own: two of them
 // on one database are what two processes are.
 type service struct {
-	pool *pgxpool.Pool
-	api  *api.Service
-	url  string
-	http *http.Client
+	pool  *pgxpool.Pool
+	api   *api.Service
+	url   string
+	http  *http.Client
+	cards *gateway.Fake
+	// client calls cards.
+	client *gateway.Client
 }
 
 func newService(t testing.TB) *service {
@@ -54,7 +58,7 @@ func newService(t testing.TB) *service {
 	return open(t, idemtest.Open(t, newDatabase(t), nil))
 }
 
-// twoServices share nothing but the database.
+// twoServices share nothing but the database, and have a card gateway each.
 func twoServices(t testing.TB) [2]*service {
 	t.Helper()
 	url := newDatabase(t)
@@ -64,13 +68,17 @@ func twoServices(t testing.TB) [2]*service {
 // open starts one service over a pool.
 func open(t testing.TB, pool *pgxpool.Pool) *service {
 	t.Helper()
-	handler, svc, err := newHandler(context.Background(), pool, slog.New(slog.NewTextHandler(t.Output(), nil)))
+	cards := &gateway.Fake{}
+	other := httptest.NewServer(cards)
+	t.Cleanup(other.Close)
+	client := &gateway.Client{URL: other.URL, HTTP: httpClient(t)}
+	handler, svc, err := newHandler(context.Background(), pool, slog.New(slog.NewTextHandler(t.Output(), nil)), client)
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	return &service{pool: pool, api: svc, url: server.URL, http: server.Client()}
+	return &service{pool: pool, api: svc, url: server.URL, http: server.Client(), cards: cards, client: client}
 }
 
 // client is somebody with an API key.
@@ -284,7 +292,7 @@ func execute(t testing.TB, pool *pgxpool.Pool, sql string, args ...any) {
 func state(t testing.TB, pool *pgxpool.Pool) string {
 	t.Helper()
 	var all strings.Builder
-	for _, table := range []string{"accounts", "payments", "transfers", "orders", "order_lines", "customers", "refunds"} {
+	for _, table := range []string{"accounts", "payments", "transfers", "orders", "order_lines", "customers", "refunds", "rides", "payouts"} {
 		all.WriteString(query[string](t, pool, "SELECT coalesce(string_agg('"+table+"' || x::text, E'\\n' ORDER BY x::text), '') FROM "+table+" x"))
 	}
 	return all.String()

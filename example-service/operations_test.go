@@ -52,6 +52,8 @@ func operations(t testing.TB, c *client) []operation {
 			post("/v1/transfers", transferBody(from, to, 101)), 201, "/v1/transfers/", "body"},
 		{"PlaceOrder", post("/v1/orders", `{"reference": "R-1", "items": [{"sku": "PEN-1", "qty": 2, "price": "3.50"}]}`),
 			post("/v1/orders", `{"reference": "R-1", "items": [{"sku": "PEN-1", "qty": 3, "price": "3.50"}]}`), 201, "/v1/orders/", "body"},
+		{"ChargeRide", post("/v1/rides", rideBody("r-1", "tok_visa")),
+			post("/v1/rides", rideBody("r-2", "tok_visa")), 201, "", "body"},
 		{"PutCustomer", put(`{"name": "Grace"}`), put(`{"name": "Grace", "email": "grace@example.com"}`), 201, "", "body"},
 		{"PatchCustomer", patch(`{"name": "Grace"}`), patch(`{"name": "Grace", "email": null}`), 200, "", "body"},
 		{"DeleteCustomer", request{method: "DELETE", path: "/v1/customers/gone"},
@@ -215,7 +217,7 @@ func TestTimesToLive(t *testing.T) {
 	if wrong != "" {
 		t.Error(wrong)
 	}
-	if n := query[int](t, s.pool, "SELECT count(*) FROM idem.keys WHERE key LIKE 'ok-%' OR key LIKE 'fails-%'"); n != 12 {
+	if n := query[int](t, s.pool, "SELECT count(*) FROM idem.keys WHERE key LIKE 'ok-%' OR key LIKE 'fails-%'"); n != 13 {
 		t.Errorf("%d records", n)
 	}
 }

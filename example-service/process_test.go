@@ -166,7 +166,7 @@ func (c curl) send(t *testing.T, h *http.Client) answer {
 }
 
 // httpClient keeps no connections when the test is over.
-func httpClient(t *testing.T) *http.Client {
+func httpClient(t testing.TB) *http.Client {
 	transport := &http.Transport{MaxIdleConnsPerHost: 32}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport, Timeout: time.Minute}

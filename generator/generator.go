@@ -26,6 +26,9 @@ type Options struct {
 	ConfigFile string // its name in that folder; "" is DefaultConfig
 	DryRun     bool   // compute the changes and write nothing
 	NoSqlc     bool   // take what the user's own run of sqlc left on disk
+	// Eject are operations whose files become the user's own: they are added to
+	// `eject:` of the configuration.
+	Eject []string
 	// Now numbers new migrations in folders that number by time; nil is time.Now.
 	Now func() time.Time
 }

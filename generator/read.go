@@ -37,7 +37,7 @@ func (r *runner) readConfig() error {
 			Hint("run `go mod init example.com/myservice` in %s", r.tree.Dir())
 	}
 	r.cfg = config.Parse(file, text, r.tree.Module.Path, &r.diags)
-	return nil
+	return r.eject(string(text))
 }
 
 // lockName is the lock beside a configuration file: idemgen.lock for

@@ -49,6 +49,8 @@ type runner struct {
 	broken bool // a file of SQL can't be read at all: sqlc would only say so again
 
 	cfg        *config.Config
+	cfgText    string // of the file, and with what Options.Eject adds
+	cfgNew     string
 	entries    []*sqlcrun.Entry
 	catalog    *schema.Catalog
 	decls      []*spec.QueryDecl
@@ -136,6 +138,7 @@ func (r *runner) compile() error {
 		Config: r.cfg, Module: r.tree.Module.Path, Catalog: r.catalog,
 		Decls: r.decls, Endpoints: r.endpoints, Queries: r.sqlc.Queries, Entries: r.sqlc.Entries,
 	}, &r.diags)
+	r.ejected(svc)
 	if r.diags.HasErrors() {
 		return nil
 	}
@@ -149,6 +152,7 @@ func (r *runner) compile() error {
 	}
 	tests, err := render.Conformance(r.cfg.Out, r.cfg.Migrations, svc, r.operations)
 	r.emitted = append(r.emitted, tests...)
+	r.release()
 	return err
 }
 
@@ -164,5 +168,6 @@ func (r *runner) reconcile() error {
 	}
 	var err error
 	r.changes, err = r.tree.Reconcile(want, lockName(r.cfg.File), versions, &r.diags)
+	r.ejectChange()
 	return err
 }

@@ -20,6 +20,7 @@ type answer struct {
 	code   string
 
 	retryAfter time.Duration // above 0: worth another try then
+	pending    bool          // async: it is accepted, and not done yet
 	stored     bool          // also where this is the first answer
 	err        *Error        // what it was made from, where that was here and now
 	event      Event         // where the status does not say it

@@ -14,27 +14,37 @@ func (s *Service) Call(ctx context.Context, name Name, caller []any, key string,
 	if op == nil {
 		return Meta{}, fmt.Errorf("idem: the service has no operation %q", name)
 	}
+	if op.Async {
+		return Meta{}, fmt.Errorf("idem: operation %s is async: Submit it", name)
+	}
+	ans, meta, err := s.callFor(ctx, op, caller, key, in)
+	if err != nil || len(ans.body) == 0 || len(out) == 0 {
+		return meta, err
+	}
+	return meta, scanOutput(ans.body, out)
+}
+
+// callFor runs an operation from Go. The error is an *Error where the answer is
+// one.
+func (s *Service) callFor(ctx context.Context, op *operation, caller []any, key string, in []any) (*answer, Meta, error) {
 	seen := s.watch(ctx, op)
 	ctx = seen.context(ctx)
 	inv, refused := s.called(op, caller, key, in)
 	if refused != nil {
 		s.logRefused(ctx, op, newInstance(), refused)
 		seen.end(nil, &answer{status: refused.Status, err: refused, event: refused.event})
-		return Meta{Status: refused.Status}, refused
+		return nil, Meta{Status: refused.Status}, refused
 	}
 	inv.seen = seen
 	ans, err := s.serve(ctx, inv)
 	if err != nil {
-		return Meta{}, err
+		return nil, Meta{}, err
 	}
 	meta := ans.meta()
 	if ans.isProblem() {
-		return meta, ans.asError()
+		return nil, meta, ans.asError()
 	}
-	if len(ans.body) == 0 || len(out) == 0 {
-		return meta, nil
-	}
-	return meta, scanOutput(ans.body, out)
+	return ans, meta, nil
 }
 
 // called reads the inputs of a call, as admit does those of a request.

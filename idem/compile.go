@@ -20,6 +20,9 @@ type operation struct {
 	unkeyed query
 	forced  query
 	steps   []step
+
+	calls bool      // there is a call among the steps
+	makes []ArgFrom // server-made values that the steps bind
 }
 
 // step is a Step with its statements.
@@ -29,10 +32,17 @@ type step struct {
 	existing *query // nil where the existing row may not be shown
 
 	run GoFunc        // of a Go step
-	in  []*boundField // of a Go step: what it takes
+	in  []*boundField // of a Go or call step: what it takes
+
+	// Of a call step.
+	reach CallFunc
+	undo  UndoFunc // nil where there is none
+	out   []*boundField
+	bound bool // a later step binds its results, or an undo needs them
+	shown bool // the answer shows its rows
 }
 
-func compileOperation(cfg *Config, op *Operation, funcs map[string]GoFunc) (*operation, error) {
+func compileOperation(cfg *Config, op *Operation, funcs functions) (*operation, error) {
 	texts, err := sections(op.SQL)
 	if err != nil {
 		return nil, err
@@ -58,8 +68,18 @@ func compileOperation(cfg *Config, op *Operation, funcs map[string]GoFunc) (*ope
 	return c, c.compileStatements(texts, funcs)
 }
 
-func (op *operation) compileStatements(texts map[string]string, funcs map[string]GoFunc) error {
+// functions are those of the steps, by name.
+type functions struct {
+	run  map[string]GoFunc
+	call map[string]CallFunc
+	undo map[string]UndoFunc
+}
+
+func (op *operation) compileStatements(texts map[string]string, funcs functions) error {
 	if err := op.compileSteps(texts, funcs); err != nil {
+		return err
+	}
+	if err := op.compileDurable(); err != nil {
 		return err
 	}
 	need := map[string]*query{}
@@ -91,7 +111,7 @@ func (op *operation) compileStatements(texts map[string]string, funcs map[string
 	return nil
 }
 
-func (op *operation) compileSteps(texts map[string]string, funcs map[string]GoFunc) error {
+func (op *operation) compileSteps(texts map[string]string, funcs functions) error {
 	for i := range op.Steps {
 		compiled := step{Step: &op.Steps[i]}
 		switch {
@@ -99,7 +119,11 @@ func (op *operation) compileSteps(texts map[string]string, funcs map[string]GoFu
 			return fmt.Errorf("step %s: a Go function runs in a transaction of its own: the strategy must be Stepped", compiled.Name)
 		case compiled.Go != nil:
 			var err error
-			if compiled.run, compiled.in, err = compiled.Go.compile(compiled.Args, funcs); err != nil {
+			if compiled.run, compiled.in, err = compiled.Go.compile(compiled.Args, funcs.run); err != nil {
+				return fmt.Errorf("step %s: %w", compiled.Name, err)
+			}
+		case compiled.Call != nil:
+			if err := compiled.compileCall(funcs); err != nil {
 				return fmt.Errorf("step %s: %w", compiled.Name, err)
 			}
 		case op.Strategy == Stepped:

@@ -215,6 +215,9 @@ func (r *bodyReader) arrayOf(f *boundField, c byte) (Value, *Error) {
 		var err *Error
 		if c := r.peek(); c == 'n' {
 			item = nullValue()
+			if f.NoNulls {
+				r.refuse(&valueFault{"null", "must not be null"})
+			}
 			_, err = r.scalar()
 		} else {
 			item, err = r.single(f, c)

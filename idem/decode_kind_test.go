@@ -136,6 +136,16 @@ func TestDecode_arrays(t *testing.T) {
 	}
 }
 
+// Where a Go function takes an array, a null element is the client's mistake.
+func TestDecode_arraysWithoutNulls(t *testing.T) {
+	d := compileTest(t, decodeOp(Field{From: FromBody, Name: "a", Kind: KindInt4, Array: true, NoNulls: true}))
+	_, err := d.decode(bodyOf(`{"a":[1,null,2,null]}`))
+	wantError(t, err, 422, "input-invalid", "/a/1", "/a/3")
+	if _, err := d.decode(bodyOf(`{"a":[1,2]}`)); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestDecode_arrayFaults(t *testing.T) {
 	d := compileTest(t, decodeOp(
 		Field{From: FromBody, Name: "a", Kind: KindInt4, Array: true},

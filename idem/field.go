@@ -6,6 +6,7 @@ type Field struct {
 	Name     string // body: the path of members, joined by dots
 	Kind     Kind
 	Array    bool
+	NoNulls  bool // Array: null elements are refused, since a Go function takes it
 	Required bool
 	Nullable bool    // null is a value; where false, null is refused
 	Default  *string // canonical text, used where the member is absent

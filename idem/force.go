@@ -57,6 +57,15 @@ func (inv *invocation) wait() time.Duration {
 	return inv.op.Policy.Wait
 }
 
+// turn is how long the turn in this process is waited for. Async operations take
+// a round trip, so theirs always comes.
+func (inv *invocation) turn() time.Duration {
+	if inv.op.Async {
+		return inv.op.Policy.Timeout
+	}
+	return inv.wait()
+}
+
 // longestWait bounds wait for all requests of an operation.
 func (p *Policy) longestWait() time.Duration {
 	if p.Force {

@@ -79,6 +79,14 @@ func (t *transaction) frame() []query {
 	return append(queries, findRecord, finishRecord)
 }
 
+// looks is the look-up of the record, or of what there is in its place.
+func (t *transaction) looks() query {
+	if t.inv.op.durable() {
+		return findWork
+	}
+	return findRecord
+}
+
 func (t *transaction) begins() query { return beginAt[t.inv.op.Policy.Isolation] }
 
 func (t *transaction) enters() query {

@@ -38,7 +38,7 @@ func isGatewayKey(c byte) bool {
 // gatewayState is the value of X-Idempotency-Status.
 func gatewayState(ans *answer) string {
 	switch {
-	case ans.event == EventProcessing:
+	case ans.event == EventProcessing, ans.replayed && ans.pending:
 		return "processing"
 	case ans.replayed:
 		return "duplicate"

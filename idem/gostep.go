@@ -84,7 +84,7 @@ func (st *step) answered(err error) error {
 		return err
 	}
 	if refusal.Status < http.StatusBadRequest || refusal.Status > 599 {
-		return fmt.Errorf("idem: the Go function %s failed with status %d, which is none of a refusal: %s", st.Go.Func, refusal.Status, refusal.Code)
+		return fmt.Errorf("idem: the Go function %s failed with status %d, which is none of a refusal: %s", st.function(), refusal.Status, refusal.Code)
 	}
 	for _, rule := range st.Errors {
 		if rule.Problem.Code == refusal.Code && rule.Problem.Status == refusal.Status && refusal.Title == "" {

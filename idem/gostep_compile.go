@@ -38,6 +38,7 @@ func (s *Service) missingFuncs() error {
 				told[st.Go.Func] = true
 				missing = append(missing, fmt.Sprintf("Options.Go.%s is nil: it is step %s of %s", st.Go.Func, st.Name, op.Name))
 			}
+			missing = append(missing, st.missingCalls(op, told)...)
 		}
 	}
 	if missing == nil {

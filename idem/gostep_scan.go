@@ -19,11 +19,11 @@ type recordTarget interface{ IdemFields() []any }
 // scanArgs fills the Go values that the function of a step takes.
 func (b binding) scanArgs(st *step, into []any) error {
 	if len(into) != len(st.in) {
-		return fmt.Errorf("idem: the Go function %s takes %d values, not %d", st.Go.Func, len(st.in), len(into))
+		return fmt.Errorf("idem: the Go function %s takes %d values, not %d", st.function(), len(st.in), len(into))
 	}
 	for i, f := range st.in {
 		if err := f.scan(b.taken(st.Args[i]), into[i]); err != nil {
-			return fmt.Errorf("idem: the Go function %s: input %s: %w", st.Go.Func, f.Name, err)
+			return fmt.Errorf("idem: the Go function %s: input %s: %w", st.function(), f.Name, err)
 		}
 	}
 	return nil

@@ -8,6 +8,16 @@ const minAnonymousKey = 22
 // chooseKey gives an invocation its key, from what the client sent (client, in
 // decoded form, "" if nothing) and the operation's inputs.
 func (inv *invocation) chooseKey(client string, p *protocol) *Error {
+	if refused := inv.findKey(client, p); refused != nil {
+		return refused
+	}
+	if inv.key == "" && inv.op.durable() {
+		inv.protect(newUUID4()) // nobody can repeat it, but it can be continued
+	}
+	return nil
+}
+
+func (inv *invocation) findKey(client string, p *protocol) *Error {
 	key := &inv.op.Key
 	switch key.From {
 	case KeyHeader:

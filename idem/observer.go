@@ -75,6 +75,9 @@ type OperationEnd struct {
 	// Abandoned: the client had gone away, or had been told 503 because the
 	// operation took longer than its timeout.
 	Abandoned bool
+	// Background: no request waited, the completer did it: an async operation, whose
+	// request has ended with 202 before, or one that was left unfinished.
+	Background bool
 	// KeyDigest is the beginning of a hash of operation and key, in hexadecimal:
 	// equal for requests with the same key. "" without a key.
 	KeyDigest string

@@ -27,6 +27,10 @@ type Operation struct {
 	Headers []string
 	// Answer says how a stepped body is made; the others make it in SQL.
 	Answer Answer
+	// Async: a request is answered with 202 and an event id once it is written
+	// down, and Run's completer does the steps, under the same key. Status, Headers
+	// and Answer are those of the recorded response. The strategy is Stepped.
+	Async bool
 }
 
 // Strategy is how claim, business SQL and record share one transaction.
@@ -93,7 +97,7 @@ const (
 )
 
 // Step is one statement of the business SQL, and what its rows mean; or one
-// function of Go.
+// function of Go; or one call of another system.
 type Step struct {
 	Name     string
 	Section  string // of the .sql file, where the strategy does not fix it
@@ -122,6 +126,9 @@ type Step struct {
 	Insert, Delete bool
 	// Go: a function in place of a statement; Args are what it takes.
 	Go *GoStep
+	// Call: a function that calls another system, between two transactions; Args
+	// are what it takes.
+	Call *CallStep
 }
 
 // Results are the columns that a stepped statement returns, in this order.

@@ -13,10 +13,14 @@ type Options struct {
 	Logger      *slog.Logger // slog.Default() if nil
 	ProblemBase string       // "urn:idemgen:problem:" if empty
 	Sweeper     Sweeper      // Pool is filled in; zero values are defaults
+	Completer   Completer    // zero values are defaults
 
 	// Go are the functions of Go steps, by name. New fails, and names each, where
 	// one is missing.
 	Go map[string]GoFunc
+	// Call and Undo are the functions of call steps, by name; as with Go.
+	Call map[string]CallFunc
+	Undo map[string]UndoFunc
 
 	// Observer is told how every request ends, and more if it implements more;
 	// see Observers for several, and docs/operations.md. It is told of the sweeps of

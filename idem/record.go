@@ -32,6 +32,10 @@ func (s *Service) find(ctx context.Context, inv *invocation) (*answer, error) {
 
 // lookUp reads the key's record, nil if there is none.
 func (s *Service) lookUp(ctx context.Context, inv *invocation) (*answer, error) {
+	if inv.op.durable() {
+		met, err := s.lookFor(ctx, inv)
+		return met.answered(), err
+	}
 	results, err := inv.pool.sendAside(ctx, findRecord.with(inv.identityParams()...))
 	if err != nil || len(results[0].rows) == 0 {
 		return nil, err

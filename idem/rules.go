@@ -26,19 +26,10 @@ type verdict struct {
 // overcomeRule answers a violated rule, declared or not; anything else is a
 // fault.
 func (s *Service) overcomeRule(ctx context.Context, inv *invocation, f *failure, pg *pgconn.PgError, tries *tries) *answer {
-	v := violation{pg.Code, pg.SchemaName, pg.TableName, pg.ConstraintName}
-	found := inv.op.judgeViolation(f.step, v, matchDeclared, matchWritten)
-	if found == nil && v.code[:2] == "23" && v.table != "" {
-		root, err := partitionRootOf(ctx, inv.pool, v)
-		if err != nil { // which rule it is, is not known
-			return s.lookUpOr(ctx, inv, errUnavailable(err))
-		}
-		// Only now is it known that the table is not a partition of a written one.
-		found = inv.op.judgeViolation(f.step, root, matchDeclared, matchWritten, matchReferencing)
-	}
+	found, err := inv.op.ruleOf(ctx, inv.pool, f.step, pg)
 	switch {
-	case found == nil && isBadInput(v.code):
-		return s.declare(ctx, inv, errBadInput())
+	case err != nil: // which rule it is, is not known
+		return s.lookUpOr(ctx, inv, errUnavailable(err))
 	case found == nil:
 		return s.fault(ctx, inv, f.err)
 	case found.intent != nil:
@@ -47,6 +38,24 @@ func (s *Service) overcomeRule(ctx context.Context, inv *invocation, f *failure,
 	// Recorded even where it is not declared: rows decided, and the next attempt
 	// could meet others, after the client was told not to try again.
 	return s.declare(ctx, inv, found.err)
+}
+
+// ruleOf finds the rule that an error of PostgreSQL is about, nil if there is none.
+func (op *operation) ruleOf(ctx context.Context, p *pool, at int, pg *pgconn.PgError) (*verdict, error) {
+	v := violation{pg.Code, pg.SchemaName, pg.TableName, pg.ConstraintName}
+	found := op.judgeViolation(at, v, matchDeclared, matchWritten)
+	if found == nil && v.code[:2] == "23" && v.table != "" {
+		root, err := partitionRootOf(ctx, p, v)
+		if err != nil {
+			return nil, err
+		}
+		// Only now is it known that the table is not a partition of a written one.
+		found = op.judgeViolation(at, root, matchDeclared, matchWritten, matchReferencing)
+	}
+	if found == nil && isBadInput(v.code) {
+		found = &verdict{err: errBadInput()}
+	}
+	return found, nil
 }
 
 // matcher is a kind of rule: what v means for the step, nil if it is none of these.

@@ -89,13 +89,19 @@ func (s *Service) execute(ctx context.Context, inv *invocation) (ans *answer) {
 		}
 	}()
 	if inv.keyed() {
-		leave, ok := s.flights.enter(ctx, inv.flight(), inv.wait())
+		leave, ok := s.flights.enter(ctx, inv.flight(), inv.turn())
 		if !ok {
 			return s.turnedAway(ctx, inv)
 		}
 		defer leave()
 	}
 	inv.deadline = time.Now().Add(inv.op.Policy.Timeout + inv.wait())
+	switch {
+	case inv.op.Async:
+		return s.accept(ctx, inv)
+	case inv.op.calls:
+		return s.runCalls(ctx, inv)
+	}
 	return s.attempts(ctx, inv)
 }
 
@@ -111,6 +117,9 @@ func (s *Service) turnedAway(ctx context.Context, inv *invocation) *answer {
 	}
 	looking, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
+	if inv.op.durable() {
+		return s.turnedAwayFrom(looking, inv)
+	}
 	if found, err := s.find(looking, inv); err == nil && found != nil {
 		return s.judge(inv, found)
 	}

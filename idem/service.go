@@ -60,8 +60,10 @@ type Service struct {
 	authorize   func(context.Context, Name, []any) error // Options.AuthorizeReplay
 	problemBase string
 	own         *ownProblems // nil: the profile's
-	funcs       map[string]GoFunc
+	funcs       functions
 	sweeper     Sweeper
+	completer   Completer
+	wakes       map[*pool]*wake // of the completers, by pool
 }
 
 // New compiles cfg. It fails if something is missing: a pool, a caller
@@ -101,7 +103,8 @@ func newService(pool *pgxpool.Pool, cfg Config, opts Options) (*Service, error) 
 	s := &Service{
 		pools: pools, cfg: cfg, protocol: protocols[cfg.Profile], flights: newFlights(), logger: opts.Logger, problemBase: opts.ProblemBase,
 		sweeper: opts.Sweeper, aead: opts.Seal,
-		own: own, authorize: opts.AuthorizeReplay, grace: afterTimeout, funcs: opts.Go,
+		own: own, authorize: opts.AuthorizeReplay, grace: afterTimeout,
+		funcs: functions{opts.Go, opts.Call, opts.Undo}, completer: opts.Completer.orDefault(), wakes: newWakes(pools),
 	}
 	if s.logger == nil {
 		s.logger = slog.Default()
@@ -180,10 +183,13 @@ func (s *Service) handler(name Name) *handler {
 	return &handler{s: s, op: op}
 }
 
-// Run sweeps, every pool of its own accord, until ctx ends and work in flight is
-// done.
+// Run sweeps and completes, every pool of its own accord, until ctx ends and work
+// in flight is done. Completing is what async operations are done by, and how
+// those with calls go on whose process or client is gone.
 func (s *Service) Run(ctx context.Context) error {
-	err := s.sweepAll(ctx)
+	completed := make(chan error, 1)
+	go func() { completed <- s.completeAll(ctx) }()
+	err := errors.Join(s.sweepAll(ctx), <-completed)
 	if left := s.work.wait(s.longest()); left > 0 {
 		err = errors.Join(err, fmt.Errorf("idem: %d operations still wait for PostgreSQL", left))
 	}
@@ -194,7 +200,7 @@ func (s *Service) Run(ctx context.Context) error {
 func (s *Service) longest() time.Duration {
 	longest := s.grace
 	for _, op := range s.cfg.Operations {
-		longest = max(longest, op.Policy.Timeout+2*op.Policy.longestWait()+s.grace)
+		longest = max(longest, op.Policy.Timeout+2*op.Policy.longestWait()+s.grace, s.operations[op.Name].longest(s.grace))
 	}
 	return longest
 }

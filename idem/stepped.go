@@ -12,6 +12,7 @@ type transaction struct {
 	s   *Service
 	c   *conn
 	inv *invocation
+	met *unfinished // what begin met of a durable operation
 }
 
 // rowFirst: the snapshot predates the advisory lock, so the key row, not the
@@ -26,7 +27,7 @@ func (t *transaction) sentinel() bool { return t.inv.handler != nil || t.inv.op.
 // runStepped claims, runs the steps (or Do's handler) and records, in one
 // transaction.
 func (s *Service) runStepped(ctx context.Context, c *conn, inv *invocation) (*answer, *failure) {
-	t := &transaction{s, c, inv}
+	t := &transaction{s: s, c: c, inv: inv}
 	// Cut off well after the server's own timeouts; the commit never is.
 	working, cancel := context.WithDeadline(ctx, inv.deadline.Add(s.grace))
 	defer cancel()
@@ -80,7 +81,7 @@ func (t *transaction) begin(ctx context.Context) (*answer, *failure) {
 	enter, record := len(script)-1, -1
 	if t.inv.keyed() {
 		record = len(script)
-		script = append(script, findRecord.with(t.inv.identityParams()...))
+		script = append(script, t.looks().with(t.inv.identityParams()...))
 	}
 	// A lock that is only tried may not be ours: the key row must not be touched
 	// before that is known, or two that are both refused could stop each other.
@@ -90,6 +91,9 @@ func (t *transaction) begin(ctx context.Context) (*answer, *failure) {
 	}
 	results, err := t.c.send(ctx, script...)
 	if record >= 0 && len(results) > record && len(results[record].rows) > 0 && (err == nil || isPgError(err)) {
+		if t.inv.op.durable() {
+			return t.meet(results[record])
+		}
 		if ans, failed := t.s.read(results[record]); failed != nil || !t.inv.passes(ans) {
 			return ans, failed
 		}
@@ -149,13 +153,19 @@ func (t *transaction) claims() bool { return t.inv.keyed() && t.rowFirst() && !t
 // commit is the last round trip, never cancelled: deferred constraints, the
 // sentinel, the record and COMMIT, whose tag is checked.
 func (t *transaction) commit(ctx context.Context, ans *answer) *failure {
+	if t.inv.keyed() {
+		return t.commitWith(ctx, t.finish(ans))
+	}
+	return t.commitWith(ctx)
+}
+
+// commitWith is commit with other statements in place of the record.
+func (t *transaction) commitWith(ctx context.Context, last ...statement) *failure {
 	script := []statement{checkConstraints.with()}
 	if t.sentinel() {
 		script = append(script, releaseSavepoint.with())
 	}
-	if t.inv.keyed() {
-		script = append(script, t.finish(ans))
-	}
+	script = append(script, last...)
 	script = append(script, commitAll.with())
 	results, err := t.c.send(ctx, script...)
 	if err != nil {

@@ -25,9 +25,17 @@ type stepRow struct {
 
 // all runs every step and composes the answer.
 func (r *stepRun) all(ctx context.Context) (*answer, *failure) {
-	op := r.inv.op
-	for i := range op.steps {
-		if op.steps[i].Go != nil {
+	if done, failed := r.some(ctx, 0, len(r.inv.op.steps)); done != nil || failed != nil {
+		return done, failed
+	}
+	return r.answer(), nil
+}
+
+// some runs the steps from one on to before another. It gives an answer where no
+// row is the answer.
+func (r *stepRun) some(ctx context.Context, from, to int) (*answer, *failure) {
+	for i := from; i < to; i++ {
+		if r.inv.op.steps[i].Go != nil {
 			if failed := r.goStep(ctx, i); failed != nil {
 				return nil, failed
 			}
@@ -38,11 +46,17 @@ func (r *stepRun) all(ctx context.Context) (*answer, *failure) {
 			return done, failed
 		}
 	}
+	return nil, nil
+}
+
+// answer composes the answer of an operation whose steps have run.
+func (r *stepRun) answer() *answer {
+	op := r.inv.op
 	ans := &answer{status: op.Status, headers: r.headers, body: r.compose(&op.Answer)}
 	if r.status != 0 {
 		ans.status = r.status
 	}
-	return ans, nil
+	return ans
 }
 
 // step runs one step: one round trip, also where it runs once per element. It

@@ -91,6 +91,10 @@ func (s *Sweeper) Sweep(ctx context.Context) (Swept, error) {
 	if err := set.drain(ctx, &swept.Events, &swept.Rounds, sweepEvents(set.Events)); err != nil {
 		return swept, err
 	}
+	var ended int64 // they go with their keys, which are counted
+	if err := set.drain(ctx, &ended, &swept.Rounds, sweepWork); err != nil {
+		return swept, err
+	}
 	seconds, err := queries(set.Pool).OldestOverdue(ctx)
 	if err != nil {
 		return swept, fmt.Errorf("idem: sweep: %w", err)
@@ -105,6 +109,12 @@ type batchOf func(ctx context.Context, q *gen.Queries, after pgtype.Timestamptz,
 
 func sweepKeys(ctx context.Context, q *gen.Queries, after pgtype.Timestamptz, batch int32) (gen.SweepKeysRow, error) {
 	return q.SweepKeys(ctx, gen.SweepKeysParams{After: after, Batch: batch})
+}
+
+// sweepWork deletes what async operations were, once their records are expired.
+func sweepWork(ctx context.Context, q *gen.Queries, after pgtype.Timestamptz, batch int32) (gen.SweepKeysRow, error) {
+	row, err := q.SweepWork(ctx, gen.SweepWorkParams{After: after, Batch: batch})
+	return gen.SweepKeysRow(row), err
 }
 
 func sweepEvents(keep time.Duration) batchOf {

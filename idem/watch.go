@@ -21,6 +21,8 @@ type watch struct {
 	attempts  atomic.Int32
 	abandoned atomic.Bool
 	ended     atomic.Bool
+
+	background bool // no request waits for it
 }
 
 // watch begins to tell about a request; nil if nobody listens.
@@ -61,6 +63,13 @@ func (w *watch) abandon() {
 	}
 }
 
+// inBackground notes that the completer does it.
+func (w *watch) inBackground() {
+	if w != nil {
+		w.background = true
+	}
+}
+
 // attempt counts one.
 func (w *watch) attempt() {
 	if w != nil {
@@ -86,7 +95,7 @@ func (w *watch) end(inv *invocation, ans *answer) {
 	}
 	end := OperationEnd{
 		OperationStart: w.start, Event: eventOf(inv, ans), Status: w.s.protocol.statusOf(ans), Duration: time.Since(w.began),
-		Attempts: int(w.attempts.Load()), Abandoned: w.abandoned.Load() || w.ctx.Err() != nil,
+		Attempts: int(w.attempts.Load()), Abandoned: w.abandoned.Load() || w.ctx.Err() != nil, Background: w.background,
 	}
 	if ans.err != nil {
 		end.Code = ans.err.Code

@@ -45,6 +45,6 @@ func TestPostgresScripts(t *testing.T) {
 			env.Setenv("SWEEP_URL", sweepURL)
 			return setup(env, root)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "snapshot": snapshot, "unchanged": unchanged},
 	})
 }

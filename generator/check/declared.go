@@ -75,6 +75,9 @@ func (c *checker) orphans(d *spec.QueryDecl) {
 	if w.Example != nil {
 		refuse("@example", w.Example.Pos)
 	}
+	if w.Async != nil {
+		refuse("@async", *w.Async)
+	}
 	for _, t := range w.Tags {
 		refuse("@tag", t.Pos)
 	}

@@ -18,6 +18,7 @@ func (c *checker) goFuncs() {
 		step      *model.Step
 	}
 	first := map[string]use{}
+	c.undos()
 	for _, op := range c.svc.Operations {
 		for _, step := range op.Steps {
 			if step.Go == nil {
@@ -31,7 +32,10 @@ func (c *checker) goFuncs() {
 				first[name] = use{signature, step}
 				continue
 			}
-			if other.signature != signature {
+			if step.IsCall() != other.step.IsCall() {
+				c.diags.Errorf(diag.NameCollision, step.Pos, "the Go function %s runs inside a transaction at one place and calls another system at the other, %s", name, other.step.Pos).
+					Hint("give one of the two another name")
+			} else if other.signature != signature {
 				c.diags.Errorf(diag.NameCollision, step.Pos, "the Go function %s has other types here than at %s", name, other.step.Pos).
 					Hint("give one of the two another name, or the same request: and returns:")
 			}
@@ -54,7 +58,7 @@ func (c *checker) goTypeNames(step *model.Step, name string) {
 // goSignature is what two uses of one function must have in common.
 func goSignature(op *model.Operation, step *model.Step) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %v\n", step.Go.Package.Import, step.Go.DBArgument)
+	fmt.Fprintf(&b, "%s %v call %v\n", step.Go.Package.Import, step.Go.DBArgument, step.IsCall())
 	if step.Go.Whole {
 		fmt.Fprintf(&b, "input of %s\n", op.Name)
 	}
@@ -81,13 +85,16 @@ func goShape(t model.Type) string {
 }
 
 // goRule is a rule of `error:` on a Go step: a constraint or SQLSTATE as
-// elsewhere; any other name is a code that the function itself returns.
+// elsewhere; any other name is a code that the function itself returns. In a
+// call no statement runs, so every name is a code.
 func (b *builder) goRule(step *model.Step, r spec.ErrorRule) bool {
-	if step.Go == nil || b.isSQLState(r.Name.Value) {
+	if step.Go == nil {
 		return false
 	}
 	holders, all := b.holders(r.Name.Value)
-	if len(holders) > 0 {
+	if statement := b.isSQLState(r.Name.Value) || len(holders) > 0; statement && step.IsCall() {
+		return b.refuseCallRule(step, r)
+	} else if statement {
 		return false
 	}
 	out := model.ErrorRule{Problem: problem(r.Problem, snake(r.Name.Value)), Declared: true}

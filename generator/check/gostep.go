@@ -27,9 +27,11 @@ func (b *builder) goStep(sd *stepDecl) *model.Step {
 		b.goField(fields, m.Name, col.GoName, sd.call.Func.Value)
 		q.Columns = append(q.Columns, col)
 	}
-	pkg, dbArgument := b.goPackage()
-	return &model.Step{Name: sd.name, Pos: sd.pos, Query: q,
-		Go: &model.GoStep{Func: sd.call.Func.Value, Whole: sd.call.Whole, Package: pkg, DBArgument: dbArgument}}
+	fn := &model.GoStep{Func: sd.call.Func.Value, Whole: sd.call.Whole, Call: outsideCall(sd.call)}
+	if fn.Call == nil {
+		fn.Package, fn.DBArgument = b.goPackage()
+	}
+	return &model.Step{Name: sd.name, Pos: sd.pos, Query: q, Go: fn}
 }
 
 func (b *builder) goField(seen map[string]string, name spec.Name, field, function string) {

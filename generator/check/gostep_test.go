@@ -84,6 +84,17 @@ func TestGoStepKeepsTheScopesBind(t *testing.T) {
 	goEndpoint("        request: {tenantId: text}\n").refuses(t, want{diag.ScopeForged, "@tenantId says whose the row is, and body.tenantId says it", "caller.tenant_id", "tenantId"})
 }
 
+// The Go types of arrays have no null elements, so a request's have none either.
+func TestGoStepTakesArraysWithoutNulls(t *testing.T) {
+	op := goEndpoint("        request: {tags: [text], lines: [{sku: text, codes: [int]}]}\n").operation(t)
+	if tags := inputNamed(t, op, "body.tags"); !tags.Type.NoNulls {
+		t.Errorf("got %+v", tags.Type)
+	}
+	if lines := inputNamed(t, op, "body.lines"); lines.Type.NoNulls || lines.Type.Members[0].Type.NoNulls || !lines.Type.Members[1].Type.NoNulls {
+		t.Errorf("got %+v", lines.Type)
+	}
+}
+
 // A row that may be missing leaves null.
 func TestGoStepTakesNullOfAMissingRow(t *testing.T) {
 	s := endpoint(`    steps:

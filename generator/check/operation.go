@@ -31,7 +31,7 @@ type inputKey struct {
 func (c *checker) operation(d *declaration) *model.Operation {
 	b := &builder{checker: c, d: d, inputs: map[inputKey]*model.Input{}}
 	b.op = &model.Operation{Name: d.name, Pos: d.pos, Description: strings.TrimSpace(d.description),
-		Summary: firstSentence(d.description), Spec: d.spec}
+		Summary: firstSentence(d.description), Spec: d.spec, Async: d.words.Async != nil}
 	if d.words.Operation != nil {
 		b.op.Name, b.op.Pos = d.words.Operation.Value, d.words.Operation.Pos
 	}
@@ -48,16 +48,18 @@ func (c *checker) operation(d *declaration) *model.Operation {
 	b.resolveAsked()
 	b.tie()
 	b.response()
-	b.status(d.words.HTTP, b.op.Response.Kind != model.ResponseNone)
+	b.status(b.recordedHTTP(d.words.HTTP), b.op.Response.Kind != model.ResponseNone)
 	b.rules()
 	b.policy()
 	b.key()
 	b.keyless()
+	b.durable()
 	b.forceRetry()
 	b.recordless()
 	b.headers()
 	b.finishInputs()
 	b.wholeInputs()
+	b.noNulls()
 	b.bounds()
 	b.fingerprint()
 	b.example()

@@ -10,7 +10,7 @@ import (
 )
 
 // emitted are the names that the emitted package and its Service have already.
-var emitted = []string{"Service", "Options", "New", "Caller", "Mount", "Handler", "Run", "Ready", "Call", "Operation", "Operations", "Funcs"}
+var emitted = []string{"Service", "Options", "New", "Caller", "Mount", "Handler", "Run", "Ready", "StatusHandler", "Call", "Operation", "Operations", "Funcs"}
 
 var operationName = regexp.MustCompile(`^[A-Z][A-Za-z0-9_]*$`)
 
@@ -42,6 +42,10 @@ func (c *checker) operationNames() {
 
 // typeNames refuses CreateInput beside Create: its input struct has that name.
 func (c *checker) typeNames(op *model.Operation, names map[string]*model.Operation) {
+	if base := strings.TrimSuffix(op.Name, "Status"); base != op.Name && names[base] != nil && names[base].Async {
+		c.diags.Errorf(diag.NameCollision, op.Pos, "the name %s is that of the status method of operation %s", op.Name, base).
+			Hint("name one of them with @operation")
+	}
 	for _, suffix := range []string{"Input", "Output"} {
 		if i := strings.Index(op.Name, suffix); i > 0 && names[op.Name[:i]] != nil {
 			c.diags.Errorf(diag.NameCollision, op.Pos, "the name %s is that of a type of operation %s", op.Name, op.Name[:i]).

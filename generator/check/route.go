@@ -74,4 +74,5 @@ func (c *checker) routes() {
 		}
 		seen[route] = op.Name
 	}
+	c.statusRoutes(seen)
 }

@@ -28,6 +28,7 @@ type Config struct {
 	UnknownFields string              // reject | ignore
 	DefaultKeys   map[string]spec.Key // by method, from defaults: key:
 	Defaults      spec.Policy         // as written: what it leaves out, the profile says (ProfilePolicy)
+	Eject         []spec.Name         // operations whose files are the user's own
 	Pos           map[string]diag.Pos // of each top-level key
 
 	places map[place]diag.Pos

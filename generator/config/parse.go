@@ -12,7 +12,7 @@ import (
 // topKeys are the keys of idemgen.yaml.
 func topKeys() []string {
 	return []string{"version", "service", "sqlc", "migrations", "specs", "package", "out", "client", "openapi", "profile",
-		"scope", "bind", "session", "json", "unknown_fields", "defaults", "sweep"}
+		"scope", "bind", "session", "json", "unknown_fields", "defaults", "sweep", "eject"}
 }
 
 type reader struct {
@@ -89,6 +89,8 @@ func (r *reader) key(e yamltree.Entry) {
 		r.policy(e)
 	case "sweep":
 		r.sweep(e)
+	case "eject":
+		r.eject(e)
 	}
 }
 

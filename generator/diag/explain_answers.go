@@ -23,7 +23,7 @@ func explainAnswers() []Explanation {
 		},
 		{
 			Code: PolicyForm, Title: "a policy that can't be",
-			Meaning: "Policies are KEY=VALUE pairs of the keys success, client_error, server_error, inflight, fingerprint, isolation, timeout, max_body, record and force_retry. success and client_error are at least twice the timeout, so that a late first attempt still finds the answer. force_retry=on is for profile gateway, and for operations that can run again: not where an @intent allows the row only once.",
+			Meaning: "Policies are KEY=VALUE pairs of the keys success, client_error, server_error, inflight, fingerprint, isolation, timeout, max_body, record and force_retry. success and client_error are at least twice the timeout, so that a late first attempt still finds the answer. force_retry=on is for profile gateway, and for operations that can run again: not where an @intent allows the row only once, nor with calls or async. These keep their inputs as they are until they are done, so record=sealed is not for them either.",
 			Wrong:   "-- @policy success=1s timeout=30s",
 			Right:   "-- @policy success=24h timeout=30s",
 		},

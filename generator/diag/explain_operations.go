@@ -17,7 +17,7 @@ func explainOperations() []Explanation {
 		},
 		{
 			Code: RouteConflict, Title: "two operations on one route, or with one name",
-			Meaning: "Method and path, names of path parameters apart, must be unique in a service; so must operation names.",
+			Meaning: "Method and path, names of path parameters apart, must be unique in a service; so must operation names. An async operation also has GET PATH/{event_id}, where its status is.",
 			Wrong:   "-- @http GET /v1/payments/{id}\n-- … and on another query: @http GET /v1/payments/{payment_id}",
 			Right:   "-- @http GET /v1/payments/{id}\n-- … and on the other: @http GET /v1/payments/by-order/{order_id}",
 		},
@@ -29,7 +29,7 @@ func explainOperations() []Explanation {
 		},
 		{
 			Code: KeyRule, Title: "a key rule that can't work here",
-			Meaning: "A key must come from the request and be the same at every try. now and uuid4 differ each time, a literal never does. body.NAME and query.NAME are inputs that a parameter takes; a key of its own comes as a header. @key intent needs an @intent, and a prefix may hold only names of path parameters.",
+			Meaning: "A key must come from the request and be the same at every try. now and uuid4 differ each time, a literal never does. body.NAME and query.NAME are inputs that a parameter takes; a key of its own comes as a header. @key intent needs an @intent, and a prefix may hold only names of path parameters. Calls and async operations need a key: what is done already is remembered under it.",
 			Wrong:   "-- @key uuid7",
 			Right:   "-- @key header",
 		},

@@ -14,6 +14,10 @@ type File struct {
 	// another content is no edit. Removed when no longer made, if it is as
 	// idemgen last wrote it.
 	Foreign bool
+	// Own: emitted once, and the user's own now. It must be there; what it holds
+	// is not compared, and the lock does not know it. Only the mark of its origin
+	// is taken out.
+	Own bool
 }
 
 // Change is what reconciling would do, or did, to one path.

@@ -40,6 +40,12 @@ func (t *Tree) Reconcile(want []File, lockPath string, versions []string, diags 
 			return nil, fmt.Errorf("%s is wanted twice", f.Path)
 		}
 		seen[f.Path] = true
+		if f.Own {
+			if c, ok := t.owned(f.Path, diags); ok {
+				changes = append(changes, c)
+			}
+			continue
+		}
 		if !f.Once {
 			emitted[f.Path] = hashOf(f.Content)
 		}
@@ -193,7 +199,7 @@ func marked(text []byte, mark string) bool {
 
 func edited(p string, diags *diag.List) {
 	diags.Errorf(diag.EditedFile, diag.Pos{File: p}, "%s was edited by hand since idemgen emitted it", p).
-		Hint("to drop the edit: `git checkout -- %s`, or delete the file; to keep it as your own: move it out of the output folder", p)
+		Hint("to drop the edit: `git checkout -- %s`, or delete the file; to keep it as your own: `idemgen eject OPERATION`", p)
 }
 
 func foreign(p string, diags *diag.List) {

@@ -65,6 +65,8 @@ type Operation struct {
 	Response    Response
 	Headers     []Header
 	Example     string // JSON of a valid request body, "" if none was declared
+	Ejected     bool   // its files are the user's own
+	Async       bool   // answered by 202 and an event id; the steps run in the background
 }
 
 // Key says where an operation's key comes from.
@@ -181,7 +183,36 @@ type GoStep struct {
 	Whole      bool      // it takes the operation's own input
 	Package    GoPackage // whose Queries it gets
 	DBArgument bool      // the methods of Queries take the transaction (sqlc's emit_methods_with_db_argument)
+	// Call: the function calls another system between two transactions, and gets no
+	// Queries; nil for a function inside the transaction.
+	Call *Call
 }
+
+// Call is what a `call:` step says of its function.
+type Call struct {
+	Undo    string        // the field of Funcs that takes the call back, "" for none
+	UndoPos diag.Pos      // where it stands
+	Hold    bool          // an unknown outcome waits for an operator
+	Lease   time.Duration // 0: the runtime's default
+}
+
+// Calls counts the steps that call another system.
+func (op *Operation) Calls() int {
+	n := 0
+	for _, s := range op.Steps {
+		if s.IsCall() {
+			n++
+		}
+	}
+	return n
+}
+
+// Durable reports whether the operation commits in between or later: it has calls,
+// or is async.
+func (op *Operation) Durable() bool { return op.Async || op.Calls() > 0 }
+
+// IsCall reports whether the step calls another system.
+func (s *Step) IsCall() bool { return s.Go != nil && s.Go.Call != nil }
 
 // Require is @require.
 type Require struct {

@@ -45,6 +45,7 @@ type Type struct {
 	Name      string // the SQL name, fit for a cast: text, numeric(12,2), public.payment_status
 	Nullable  bool
 	Array     bool // one-dimensional array of Kind
+	NoNulls   bool // of an array: a request's elements are not null
 	Length    int  // varchar(n), char(n); 0 for none
 	Enum      []string
 	Checks    []Check

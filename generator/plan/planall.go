@@ -58,7 +58,9 @@ func (p *planner) plan() *Operation {
 	if out.Strategy == Stepped {
 		out.Statements = p.steps()
 		out.RoundTrips = 2 + len(out.Statements)
-		if iso := p.op.Policy.Isolation; iso != "" && iso != readCommitted && p.op.Policy.Wait == 0 && p.op.Key.Protects() {
+		if p.op.Durable() {
+			out.RoundTrips = p.durableRoundTrips(len(out.Statements))
+		} else if iso := p.op.Policy.Isolation; iso != "" && iso != readCommitted && p.op.Policy.Wait == 0 && p.op.Key.Protects() {
 			out.RoundTrips++ // the key row waits for the answer about the lock
 		}
 	} else {

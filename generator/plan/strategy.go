@@ -31,6 +31,8 @@ func (p *planner) whyStepped() string {
 	u := p.units[0]
 	iso := p.op.Policy.Isolation
 	switch {
+	case p.op.Durable():
+		return p.whyDurable()
 	case slices.ContainsFunc(p.units, func(u *unit) bool { return u.step.Go != nil }):
 		return "Go code runs inside the transaction"
 	case len(p.units) > 1:

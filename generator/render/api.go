@@ -17,6 +17,10 @@ type apiView struct {
 	Config         string
 	Defaults       bool
 	Funcs          bool // some operations have Go steps
+	Inside         bool // some operations have Go steps inside the transaction
+	Calls, Undos   bool // some operations call other systems, and take it back
+	Async          bool // some operations are done in the background
+	Durable        bool // some operations have calls or are async
 }
 
 // packageNames are the identifiers of api.go.
@@ -25,7 +29,7 @@ var packageNames = []string{
 }
 
 // methodNames are the methods of Service, beside which operations get theirs.
-var methodNames = []string{"Mount", "Handler", "Run", "Ready", "ExposedHeaders", "inner"}
+var methodNames = []string{"Mount", "Handler", "Run", "Ready", "StatusHandler", "ExposedHeaders", "inner"}
 
 func newAPIView(svc *model.Service, ops []*plan.Operation, im *imports) (apiView, error) {
 	im.add("context", "crypto/cipher", "fmt", "log/slog", "net/http",
@@ -41,9 +45,7 @@ func newAPIView(svc *model.Service, ops []*plan.Operation, im *imports) (apiView
 		Config:      config,
 		Defaults:    slices.ContainsFunc(ops, hasDefaults),
 	}
-	if funcs, _ := goUses(ops); len(funcs) > 0 {
-		view.Funcs = true
-	}
+	view.uses(ops)
 	names := make([]string, len(ops))
 	for i, op := range ops {
 		names[i] = exportedName(op.Model)
@@ -55,6 +57,20 @@ func newAPIView(svc *model.Service, ops []*plan.Operation, im *imports) (apiView
 		im.add("errors")
 	}
 	return view, nil
+}
+
+// uses finds what the operations need of the service.
+func (v *apiView) uses(ops []*plan.Operation) {
+	for _, op := range ops {
+		v.Async = v.Async || op.Model.Async
+		v.Durable = v.Durable || op.Model.Durable()
+		for _, s := range op.Model.Steps {
+			v.Funcs = v.Funcs || s.Go != nil
+			v.Inside = v.Inside || s.Go != nil && !s.IsCall()
+			v.Calls = v.Calls || s.IsCall()
+			v.Undos = v.Undos || s.IsCall() && s.Go.Call.Undo != ""
+		}
+	}
 }
 
 func callerView(svc *model.Service, im *imports) structView {

@@ -34,6 +34,7 @@ func Conformance(out, migrations string, svc *model.Service, ops []*plan.Operati
 	if funcs, _ := goUses(ops); len(funcs) > 0 {
 		view.Funcs = true
 	}
+	view.Durable = slices.ContainsFunc(ops, func(op *plan.Operation) bool { return op.Model.Durable() })
 	items := make([]string, len(ops))
 	for i, op := range ops {
 		items[i] = conformanceOperation(op.Model)
@@ -63,6 +64,7 @@ type conformanceView struct {
 	OneScope   bool
 	Seals      bool
 	Funcs      bool // some operations have Go steps
+	Durable    bool // some operations have calls or are async
 	Caller     []string
 }
 
@@ -83,6 +85,8 @@ func conformanceOperation(op *model.Operation) string {
 		member{"Tombstone", boolean(op.Key.Protects() && !op.Policy.RecordBody)},
 		member{"Forces", boolean(op.Policy.ForceRetry)},
 		member{"Sealed", boolean(op.Policy.Sealed)},
+		member{"Async", boolean(op.Async)},
+		member{"Calls", boolean(op.Calls() > 0)},
 		member{"Kept", conformanceKept(op)},
 	)
 }

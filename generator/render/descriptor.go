@@ -50,6 +50,7 @@ func descriptor(svc *model.Service, op *plan.Operation, sqlVar string) (string, 
 		member{"Steps", steps},
 		member{"Headers", headerNames(m.Headers)},
 		member{"Answer", answer},
+		member{"Async", boolean(m.Async)},
 	), nil
 }
 

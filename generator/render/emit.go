@@ -137,7 +137,7 @@ func (e *emitter) operation(op *plan.Operation) error {
 	if err != nil {
 		return err
 	}
-	if err := e.reserve("operation "+m.Name, view.names(), []string{view.GoName}); err != nil {
+	if err := e.reserve("operation "+m.Name, view.names(), view.methods()); err != nil {
 		return err
 	}
 	sql, err := newSQLView(op)

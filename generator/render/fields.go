@@ -95,6 +95,7 @@ func (f fieldLiteral) String() string {
 		member{"Name", text(f.name)},
 		member{"Kind", kindName(t.Kind)},
 		member{"Array", boolean(t.Array)},
+		member{"NoNulls", boolean(t.NoNulls)},
 		member{"Required", boolean(f.required)},
 		member{"Nullable", boolean(f.nullable)},
 		member{"Default", defaultText(f.def)},

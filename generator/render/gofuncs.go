@@ -14,21 +14,26 @@ const funcsFile = "funcs.go"
 
 // funcsView is what templates/emit/funcs.go.tmpl prints.
 type funcsView struct {
-	Funcs  []funcView
-	Codes  []codeView
-	Fields []targetView // structs that values are scanned into
-	Types  []structView
+	Funcs []funcView
+	// Inside, Calls, Undos: there are such functions.
+	Inside, Calls, Undos bool
+	Codes                []codeView
+	Fields               []targetView // structs that values are scanned into
+	Types                []structView
 }
 
 // funcView is one function of Go steps.
 type funcView struct {
 	Name    string
 	Doc     string
+	Call    bool   // it calls another system
+	Undo    bool   // it takes back the call that has Input and Output
 	Queries string // Go expression of the type
 	New     string // Go expression of its value over tx
 	Input   string // type names
 	Output  string // "" where it returns nothing
 	Values  string // of the output, in the order of its fields
+	Results string // pointers to these
 }
 
 // codeView is a declared code.
@@ -76,6 +81,12 @@ func (e *emitter) funcs(ops []*plan.Operation) error {
 		view.add(name, uses[name], im)
 	}
 	view.codes(names, uses)
+	slices.SortStableFunc(view.Funcs, func(a, b funcView) int { return strings.Compare(a.Name, b.Name) })
+	for _, f := range view.Funcs {
+		view.Inside = view.Inside || !f.Call && !f.Undo
+		view.Calls = view.Calls || f.Call
+		view.Undos = view.Undos || f.Undo
+	}
 	taken := []string{"Funcs"}
 	for _, t := range view.Types {
 		taken = append(taken, t.Name)
@@ -93,7 +104,9 @@ func (e *emitter) funcs(ops []*plan.Operation) error {
 func (v *funcsView) add(name string, uses []goUse, im *imports) {
 	first := uses[0]
 	f := funcView{Name: name, Doc: usesText(uses), Input: name + "Input"}
-	f.Queries, f.New = queries(first.step.Go, im)
+	if f.Call = first.step.IsCall(); !f.Call {
+		f.Queries, f.New = queries(first.step.Go, im)
+	}
 	if first.step.Go.Whole {
 		f.Input = exportedName(first.op) + "Input"
 		tree, values := inputTree(first.op, im)
@@ -115,9 +128,11 @@ func (v *funcsView) add(name string, uses []goUse, im *imports) {
 		}
 		root.resolve("out", "out")
 		f.Output, f.Values = name+"Output", root.values()
+		f.Results = pointers(f.Values)
 		v.Types = append(v.Types, structView{Name: f.Output, Doc: "what Funcs." + name + " returns", Fields: root.structs(f.Output, "")[0].Fields})
 	}
 	v.Funcs = append(v.Funcs, f)
+	v.addUndos(f, uses)
 }
 
 // targets adds the methods by which the runtime fills structs: the root's, whose

@@ -5,7 +5,8 @@ import (
 	"github.com/idemgen/idemgen/generator/plan"
 )
 
-// goStep writes the members of a step that a Go function runs.
+// goStep writes the members of a step that a Go function runs, inside the
+// transaction or outside.
 func (w stepWriter) goStep(step *model.Step) ([]member, error) {
 	args := make([]string, len(step.Args))
 	inputs, comments := make([]string, len(step.Args)), make([]string, len(step.Args))
@@ -21,6 +22,19 @@ func (w stepWriter) goStep(step *model.Step) ([]member, error) {
 	results := make([]string, len(step.Query.Columns))
 	for i, col := range step.Query.Columns {
 		results[i] = goResult(col)
+	}
+	call := step.Go.Call
+	if call != nil {
+		literal := object("&idem.CallStep",
+			member{"Func", text(step.Go.Func)},
+			member{"In", list("idem.Field", inputs)},
+			member{"Out", list("idem.GoResult", results)},
+			member{"BigintString", boolean(w.bigintString)},
+			member{"Undo", text(call.Undo)},
+			member{"Hold", boolean(call.Hold)},
+			member{"Lease", duration(call.Lease)},
+		)
+		return []member{{"Args", lines("idem.Arg", args, comments)}, {"Call", literal}}, nil
 	}
 	literal := object("&idem.GoStep",
 		member{"Func", text(step.Go.Func)},

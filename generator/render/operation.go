@@ -26,6 +26,7 @@ type operationView struct {
 	DocLines       []string
 	Keyed          bool
 	KeyOptional    bool
+	Async, Durable bool
 }
 
 func descriptorFunc(op *model.Operation) string { return lowerFirst(exportedName(op)) + "Operation" }
@@ -61,6 +62,7 @@ func newOperationView(svc *model.Service, op *plan.Operation, im *imports) (oper
 		DocLines:    docLines(m.Description),
 		Keyed:       m.Key.Protects(),
 		KeyOptional: m.Key.From == "header" && !m.Key.Required,
+		Async:       m.Async, Durable: m.Durable(),
 	}, nil
 }
 
@@ -73,6 +75,14 @@ func (v operationView) names() []string {
 		}
 	}
 	return out
+}
+
+// methods are the methods of Service that the operation takes.
+func (v operationView) methods() []string {
+	if v.Async {
+		return []string{v.GoName, v.GoName + "Status"}
+	}
+	return []string{v.GoName}
 }
 
 // docLines is a description as the lines of a doc comment's paragraph.

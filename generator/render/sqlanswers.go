@@ -13,6 +13,9 @@ import (
 // the Go file.
 func answers(op *plan.Operation) []string {
 	lines := []string{fmt.Sprintf("%d: done", op.Model.Status)}
+	if op.Model.Async {
+		lines = []string{"202: written down, with the event id; what follows is recorded later", lines[0]}
+	}
 	for _, s := range op.Model.Steps {
 		at := ""
 		if len(op.Model.Steps) > 1 {

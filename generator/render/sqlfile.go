@@ -13,12 +13,15 @@ import (
 func newSQLView(op *plan.Operation) (sqlView, error) {
 	view := sqlView{
 		Name: op.Model.Name, Method: op.Model.Method, Path: op.Model.Path,
-		Strategy: string(op.Strategy), RoundTrips: op.RoundTrips, Answers: answers(op),
+		Strategy: string(op.Strategy), RoundTrips: op.RoundTrips, Answers: answers(op), Async: op.Model.Async,
+		GoInside: slices.ContainsFunc(op.Model.Steps, func(s *model.Step) bool { return s.Go != nil && !s.IsCall() }),
 	}
 	if op.Model.Summary != "" {
 		view.Summary = []string{oneLine(op.Model.Summary)}
 	}
-	if op.Strategy == plan.Stepped && slices.ContainsFunc(op.Model.Steps, func(s *model.Step) bool { return s.Go != nil }) {
+	if op.Model.Durable() {
+		view.Steps = durableSteps(op.Model)
+	} else if op.Strategy == plan.Stepped && slices.ContainsFunc(op.Model.Steps, func(s *model.Step) bool { return s.Go != nil }) {
 		for _, s := range op.Model.Steps {
 			line := "step " + s.Name + ": section step." + s.Name
 			if s.Go != nil {
@@ -33,6 +36,9 @@ func newSQLView(op *plan.Operation) (sqlView, error) {
 	switch op.Strategy {
 	case plan.Stepped:
 		view.Replay = 2
+		if op.Model.Async {
+			view.Replay = 1
+		}
 	case plan.Fused, plan.Verbatim:
 		view.Replay = 1
 	case plan.Direct:
@@ -54,6 +60,7 @@ type sqlView struct {
 	RoundTrips, Replay           int
 	Summary, Reason, Answers     []string
 	Steps                        []string // in order, where Go is among them
+	Async, GoInside              bool
 	Statements                   []sectionView
 }
 

@@ -47,7 +47,11 @@ func newSweepView(before schema.SweepMark, schedule string) (*sweepView, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &sweepView{Version: sweepVersion, Schedule: schedule, Before: before.Schedule, Statements: []string{keys, events}}, nil
+	work, err := inProcedure(gen.SweepWork, "since", "size")
+	if err != nil {
+		return nil, err
+	}
+	return &sweepView{Version: sweepVersion, Schedule: schedule, Before: before.Schedule, Statements: []string{keys, events, work}}, nil
 }
 
 var parameter = regexp.MustCompile(`\$\d+`)

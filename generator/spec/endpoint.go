@@ -13,7 +13,7 @@ func endpointKeys() []string {
 }
 
 func stepKeys() []string {
-	return append([]string{"query", "as", "each", "go", "call", "request", "returns", "undo", "unknown"}, wordKeys(false)...)
+	return append([]string{"query", "as", "each", "go", "call", "request", "returns", "undo", "unknown", "lease"}, wordKeys(false)...)
 }
 
 // wordKeys are the words that say how an operation is reached, or the others,
@@ -71,7 +71,7 @@ func (r *endpointReader) mapping(n yamltree.Node, what, form string) ([]yamltree
 }
 
 // textExamples are values of the keys that take a text.
-var textExamples = map[string]string{"doc": "Move money between two accounts.", "query": "InsertTransfer", "go": "Refund", "as": "debit", "each": "body.lines"}
+var textExamples = map[string]string{"doc": "Move money between two accounts.", "query": "InsertTransfer", "go": "Refund", "call": "ChargeCard", "undo": "RefundCharge", "unknown": "hold", "lease": "30s", "as": "debit", "each": "body.lines"}
 
 func (r *endpointReader) text(e yamltree.Entry) (yamltree.Scalar, bool) {
 	s, ok := e.Value.Text()

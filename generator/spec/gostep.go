@@ -7,7 +7,7 @@ import (
 	"github.com/idemgen/idemgen/generator/yamltree"
 )
 
-// GoCall is what a `go:` step calls.
+// GoCall is what a `go:` or `call:` step calls.
 type GoCall struct {
 	Func Name
 	// Request are the values that the function takes; with Whole it takes the
@@ -15,6 +15,7 @@ type GoCall struct {
 	Request []GoMember
 	Whole   bool
 	Returns []GoMember
+	Outside *OutsideCall // of a `call:` step
 }
 
 // GoMember is a value that a Go function takes or returns. Both Source and Type
@@ -45,13 +46,17 @@ func (t *GoType) restricted() bool {
 	return t.Optional || t.Min != nil || t.Max != nil || t.MinLength != nil || t.MaxLength != nil || t.Pattern != nil
 }
 
-// goStep reads the keys of a `go:` step.
+// goStep reads the keys of a `go:` or `call:` step.
 func (r *endpointReader) goStep(s *Step, entries []yamltree.Entry) {
 	s.Go.Whole = true
+	kind := "go"
+	if s.Go.Outside != nil {
+		kind = "call"
+	}
 	words := &wordReader{where: inStep, decl: &s.Decl, diags: r.diags}
 	for _, k := range r.known(entries, stepKeys(), wordKeys(true), "a step", "it belongs to the endpoint: write it beside `steps:`") {
 		switch k.Key.Value {
-		case "go":
+		case kind:
 		case "as":
 			s.As = r.as(k)
 		case "request":
@@ -61,16 +66,22 @@ func (r *endpointReader) goStep(s *Step, entries []yamltree.Entry) {
 			s.Go.Returns = r.goMembers(k.Value, "returns", false)
 		case "error":
 			words.read(k)
+		case "undo", "unknown", "lease":
+			if s.Go.Outside != nil {
+				r.callOption(s, k)
+				continue
+			}
+			fallthrough
 		default:
-			r.diags.Errorf(diag.SpecForm, k.Key.Pos, "`%s:` can't stand on a `go:` step", k.Key.Value).Hint("%s", goStepHint(k.Key.Value))
+			r.diags.Errorf(diag.SpecForm, k.Key.Pos, "`%s:` can't stand on a `%s:` step", k.Key.Value, kind).Hint("%s", goStepHint(k.Key.Value))
 		}
 	}
 }
 
 func goStepHint(key string) string {
 	switch key {
-	case "query":
-		return "a step runs one thing: write the query as a step of its own"
+	case "query", "go", "call":
+		return "a step runs one thing: write the " + map[string]string{"query": "query", "go": "Go function", "call": "call"}[key] + " as a step of its own"
 	case "bind":
 		return "name what the function takes: request: {amount: body.amount}"
 	case "each":
@@ -79,7 +90,7 @@ func goStepHint(key string) string {
 		return "the function says it: return idem.Fail(409, \"code\", \"title\")"
 	case "omit":
 		return "leave it out of returns:"
-	case "undo", "unknown":
+	case "undo", "unknown", "lease":
 		return "it belongs to a `call:` step"
 	}
 	return "it belongs to a `query:` step"

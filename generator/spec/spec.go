@@ -30,6 +30,7 @@ type Declarations struct {
 	Headers   []Header
 	Policy    *Policy
 	Example   *Text
+	Async     *diag.Pos // where @async stands
 }
 
 // Name is an identifier with its place.
@@ -203,11 +204,11 @@ type Endpoint struct {
 	Response *Response
 }
 
-// Step is one `query:` or `go:` step. `call:` is refused with NotYet by the parser.
+// Step is one `query:`, `go:` or `call:` step.
 type Step struct {
 	Pos   diag.Pos
 	Query Name    // may be package.Query; empty where Go is set
-	Go    *GoCall // nil for a query
+	Go    *GoCall // of `go:` and `call:`; nil for a query
 	As    *Name
 	Each  *Source
 	Binds []Bind

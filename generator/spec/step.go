@@ -56,9 +56,9 @@ func (r *endpointReader) step(n yamltree.Node) *Step {
 			s.As = r.as(k)
 		case "each":
 			s.Each = r.each(k)
-		case "go":
+		case "go", "call":
 			r.diags.Errorf(diag.SpecForm, k.Key.Pos, "a step runs one thing: a query or a Go function").Hint("write the Go function as a step of its own")
-		case "request", "returns", "undo", "unknown":
+		case "request", "returns", "undo", "unknown", "lease":
 			r.diags.Errorf(diag.SpecForm, k.Key.Pos, "`%s:` belongs to a step of Go, this one is a query", k.Key.Value).Hint("remove it")
 		default:
 			words.read(k)
@@ -68,18 +68,16 @@ func (r *endpointReader) step(n yamltree.Node) *Step {
 	return s
 }
 
-// goFunc reads the function of a `go:` step.
+// goFunc reads the function of a `go:` or `call:` step.
 func (r *endpointReader) goFunc(s *Step, k yamltree.Entry) bool {
 	text, ok := r.text(k)
-	if !ok {
-		return false
-	}
-	if !isOperation(text.Value) {
-		r.diags.Errorf(diag.SpecForm, text.Pos, "%q is not the name of a Go function: a capital letter, then letters and digits", text.Value).
-			Hint("write go: Refund; it is the field Refund of the emitted Funcs")
+	if !ok || !r.funcName(k.Key.Value, text) {
 		return false
 	}
 	s.Go = &GoCall{Func: Name{Value: text.Value, Pos: text.Pos}}
+	if k.Key.Value == "call" {
+		s.Go.Outside = &OutsideCall{}
+	}
 	return true
 }
 
@@ -88,10 +86,7 @@ func (r *endpointReader) stepKind(s *Step, entries []yamltree.Entry) bool {
 	found := false
 	for _, k := range entries {
 		switch k.Key.Value {
-		case "call":
-			notYet("a `call:` step", k.Key.Pos, r.diags)
-			return false
-		case "go":
+		case "go", "call":
 			return r.goFunc(s, k)
 		case "query":
 			found = true
@@ -114,7 +109,7 @@ func (r *endpointReader) stepKind(s *Step, entries []yamltree.Entry) bool {
 		r.known(entries, stepKeys(), wordKeys(true), "a step", "it belongs to the endpoint: write it beside `steps:`")
 		return false // the unknown key is what is reported
 	}
-	r.diags.Errorf(diag.SpecForm, s.Pos, "the step says not what it runs").Hint("add query: NAME, or go: FUNCTION")
+	r.diags.Errorf(diag.SpecForm, s.Pos, "the step says not what it runs").Hint("add query: NAME, go: FUNCTION or call: FUNCTION")
 	return false
 }
 

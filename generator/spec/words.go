@@ -47,7 +47,7 @@ func words() []word {
 		{name: "tag", form: "NAME, …", example: "[transfers]", operation: true, parse: parseTag},
 		{name: "key", form: `SOURCE [prefix="…"], or header [required|optional], or intent, or none`, example: "header optional", operation: true, once: true, parse: parseKey},
 		{name: "header", form: `NAME "template with {column}"`, example: `Location "/v1/transfers/{id}"`, operation: true, named: parseHeader, nameOK: isToken, nameWhat: "a header name"},
-		{name: "async", operation: true, notYet: true},
+		{name: "async", form: "true or false", example: "true", operation: true, once: true, parse: parseAsync},
 		{name: "policy", form: "KEY=VALUE …", example: "{timeout: 30s}", operation: true, once: true, parse: parsePolicy},
 		{name: "example", form: "JSON", operation: true, once: true, raw: true, parse: parseExample},
 	}
@@ -62,6 +62,7 @@ var aliases = map[string]string{
 	"failure": "error", "violation": "error", "success": "status", "check": "require", "guard": "require", "assert": "require",
 	"tags": "tag", "headers": "header", "errors": "error", "hide": "omit", "exclude": "omit", "source": "bind", "arg": "bind", "from": "bind",
 	"id": "operation", "operationid": "operation", "ttl": "policy", "timeout": "policy", "event": "outbox", "publish": "outbox", "subscribe": "consume",
+	"background": "async", "queue": "async", "later": "async",
 }
 
 // foreign words belong to sqlc.

@@ -41,6 +41,9 @@ func (p *probe) failing(fault string) error {
 	if err != nil {
 		return err
 	}
+	if p.op.durable() {
+		return t.recovers(got)
+	}
 	if got.status != http.StatusInternalServerError && got.status != http.StatusServiceUnavailable {
 		return fmt.Errorf("the database failed, but the answer is %s", got)
 	}

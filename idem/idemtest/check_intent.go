@@ -12,6 +12,9 @@ func businessIntent(p *probe) error {
 	if !p.op.Intent {
 		return moot("it has no intent")
 	}
+	if p.op.Async {
+		return moot("it is accepted first, and meets its intent later")
+	}
 	t, first, err := p.done()
 	if err != nil {
 		return err
@@ -33,6 +36,9 @@ func businessIntent(p *probe) error {
 func otherValues(p *probe) error {
 	if !p.op.Returns {
 		return moot("no existing resource is its answer")
+	}
+	if p.op.Async {
+		return moot("it is accepted first, and meets its intent later")
 	}
 	t, first, err := p.done()
 	if err != nil {

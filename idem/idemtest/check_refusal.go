@@ -9,6 +9,9 @@ import (
 // recordedRefusal: a client error that the operation declares is recorded for
 // its time, without an effect, and replayed.
 func recordedRefusal(p *probe) error {
+	if p.op.Async {
+		return moot("it is accepted first, and refused later")
+	}
 	t, err := p.refusal()
 	if err != nil {
 		return err
@@ -35,7 +38,7 @@ func recordedRefusal(p *probe) error {
 		return err
 	}
 	again := t.run()
-	if err := errors.Join(again.same(got), again.marked(p.by.replay), t.happened(0)); err != nil {
+	if err := errors.Join(again.same(got), again.marked(p.by.replay), t.refusedWithout()); err != nil {
 		return fmt.Errorf("the retry: %w", err)
 	}
 	return nil
@@ -63,7 +66,7 @@ func (p *probe) refusal() (*trial, error) {
 
 // recordedOnce says whether a refusal left a record and nothing else.
 func (t *trial) recordedOnce(got answer) error {
-	if err := t.happened(0); err != nil {
+	if err := t.refusedWithout(); err != nil {
 		return fmt.Errorf("%s: %w", got, err)
 	}
 	now, err := t.p.records()
@@ -72,6 +75,15 @@ func (t *trial) recordedOnce(got answer) error {
 			"where Fixture.Refused is set, Fixtures must make one that rows decide", got, now-t.records)
 	}
 	return err
+}
+
+// refusedWithout says whether the refusal has an effect. What an operation has
+// committed before a call stays.
+func (t *trial) refusedWithout() error {
+	if t.op.Calls {
+		return nil
+	}
+	return t.happened(0)
 }
 
 func (p *probe) refusalKept(before, after time.Time) error {

@@ -1,6 +1,7 @@
 package idemtest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 )
@@ -22,10 +23,26 @@ func scopeIsolation(p *probe) error {
 		return fmt.Errorf("the same request of another caller: %w", err)
 	}
 	ran := int64(1)
-	if got.success() {
+	switch {
+	case p.op.Async && bytes.Equal(got.body, first.body):
+		return fmt.Errorf("two callers have one event: %s", got)
+	case p.op.Async: // whether the other's is refused, rows decide later
+		if ran, err = t.runs(); err != nil {
+			return err
+		}
+	case got.success():
 		ran = 2
 	}
 	return errors.Join(t.happened(ran), t.run().repeats(p.op, first), t.happened(ran))
+}
+
+// runs is how often the operation has taken effect, of two that were accepted.
+func (t *trial) runs() (int64, error) {
+	now, err := t.p.effects()
+	if err == nil && now-t.effects >= 2*t.p.each {
+		return 2, nil
+	}
+	return 1, err
 }
 
 // slotPoisoning: who uses a key first in another scope has no influence.

@@ -13,6 +13,9 @@ func unprotected(p *probe) error {
 	if p.op.Key == KeyRequired {
 		return moot("a key is required")
 	}
+	if p.op.durable() {
+		return moot("a request without a key has one made for it, by which it is continued")
+	}
 	t, err := p.trial()
 	if err != nil {
 		return err

@@ -78,7 +78,7 @@ func Conformance(t *testing.T, kit Kit) {
 	r := newRig(t, &kit)
 	found := &report{}
 	for i := range kit.Operations {
-		op := &kit.Operations[i]
+		op := kit.Operations[i].asAnswered()
 		t.Run(op.Name, func(t *testing.T) { r.operation(t, op, found) })
 	}
 	for _, c := range []struct {

@@ -34,6 +34,12 @@ type Operation struct {
 	Forces bool
 	// Sealed: the answer is kept, but not in a form that can be read.
 	Sealed bool
+	// Async: a request is answered with 202 and an event id, and done later by what
+	// the kit's Handler runs in the background.
+	Async bool
+	// Calls: it calls other systems and commits in between, so what came before a
+	// call stays where a later step refuses.
+	Calls bool
 	// Kept is how long records are kept.
 	Kept Kept
 }

@@ -64,6 +64,9 @@ func (p *probe) subject(caller string, refused bool) (*subject, error) {
 // effects is the number of effects so far.
 func (p *probe) effects() (n int64, err error) {
 	ctx := context.Background()
+	if err := p.settle(); err != nil {
+		return 0, err
+	}
 	if p.op.Count != nil {
 		return p.op.Count(ctx, p.pool)
 	}

@@ -94,6 +94,9 @@ func (a *app) operations(ops []*plan.Operation) {
 		if op.Reason != "" {
 			strategy += " (" + op.Reason + ")"
 		}
+		if op.Model.Ejected {
+			strategy = "ejected; was " + strategy
+		}
 		fmt.Fprintf(w, "%s\t%s %s\t%s\t%s\n", op.Model.Name, op.Model.Method, op.Model.Path, count(op.RoundTrips, "round trip"), strategy)
 	}
 	_ = w.Flush()
@@ -125,6 +128,7 @@ type operationJSON struct {
 	Strategy   string `json:"strategy"`
 	Reason     string `json:"reason,omitempty"`
 	RoundTrips int    `json:"round_trips"`
+	Ejected    bool   `json:"ejected,omitempty"`
 }
 
 func (a *app) generatedJSON(result *generator.Result, dryRun bool) error {
@@ -133,7 +137,7 @@ func (a *app) generatedJSON(result *generator.Result, dryRun bool) error {
 		out.Changes = append(out.Changes, changeJSON{string(c.Action), a.shown(c.Path)})
 	}
 	for _, op := range result.Operations {
-		out.Operations = append(out.Operations, operationJSON{op.Model.Name, op.Model.Method, op.Model.Path, string(op.Strategy), op.Reason, op.RoundTrips})
+		out.Operations = append(out.Operations, operationJSON{op.Model.Name, op.Model.Method, op.Model.Path, string(op.Strategy), op.Reason, op.RoundTrips, op.Model.Ejected})
 	}
 	return a.printJSON(out)
 }

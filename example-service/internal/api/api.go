@@ -41,12 +41,15 @@ type Options struct {
 	// Caller says who sends a request; required. An error, or an empty scope, is
 	// answered with 401.
 	Caller func(*http.Request) (Caller, error)
-	// Go are the functions of Go steps; all of them are required.
+	// Go are the functions of Go steps and calls; all of them are required.
 	Go Funcs
 	// Logger is slog.Default() if nil.
 	Logger *slog.Logger
 	// Sweeper deletes expired keys while Run is running; its zero value works.
 	Sweeper idem.Sweeper
+	// Completer does asynchronous work, and finishes what was left behind, while Run
+	// is running; its zero value works.
+	Completer idem.Completer
 	// ProblemBase begins the type of every problem; "urn:idemgen:problem:" if empty.
 	ProblemBase string
 	// Problem makes the bodies of all refusals in a form of your own; nil: those
@@ -83,12 +86,15 @@ func New(pool *pgxpool.Pool, opts Options) (*Service, error) {
 		Logger:      opts.Logger,
 		ProblemBase: opts.ProblemBase,
 		Sweeper:     opts.Sweeper,
+		Completer:   opts.Completer,
 		Observer:    opts.Observer,
 		Seal:        opts.Seal,
 		Pool:        opts.Pool,
 		Pools:       opts.Pools,
 		Problem:     opts.Problem,
 		Go:          opts.Go.functions(),
+		Call:        opts.Go.calls(),
+		Undo:        opts.Go.undos(),
 
 		AuthorizeReplay: opts.replayAuthorizer(),
 	})
@@ -124,8 +130,10 @@ func (s *Service) Mount(r chi.Router, ops ...idem.Name) error {
 	if len(ops) == 0 {
 		ops = []idem.Name{
 			CapturePayment,
+			ChargeRide,
 			CreateAccount,
 			CreatePayment,
+			CreatePayout,
 			CreateTransfer,
 			DeleteCustomer,
 			GetAccount,
@@ -155,10 +163,21 @@ func (s *Service) Mount(r chi.Router, ops ...idem.Name) error {
 			return fmt.Errorf("api: operation %s: the router has a route %s %s already", name, op.Method, op.Path)
 		}
 		taken[route] = true
+		if !op.Async {
+			continue
+		}
+		status := op.Path + "/{event_id}"
+		if route = idem.RouteShape(http.MethodGet, status); taken[route] {
+			return fmt.Errorf("api: operation %s: the router has a route GET %s already, where its status is", name, status)
+		}
+		taken[route] = true
 	}
 	for _, name := range ops {
 		op := s.inner.Operation(name)
 		r.Method(op.Method, op.Path, s.inner.EscapedHandler(name))
+		if op.Async {
+			r.Method(http.MethodGet, op.Path+"/{event_id}", s.inner.EscapedStatusHandler(name))
+		}
 	}
 	return nil
 }
@@ -168,11 +187,17 @@ func (s *Service) Mount(r chi.Router, ops ...idem.Name) error {
 // no such operation.
 func (s *Service) Handler(op idem.Name) http.Handler { return s.inner.Handler(op) }
 
+// StatusHandler returns the handler of GET PATH/{event_id} of an async operation,
+// for routers other than chi: it says how far a request has come. It panics where
+// the service has no such operation.
+func (s *Service) StatusHandler(op idem.Name) http.Handler { return s.inner.StatusHandler(op) }
+
 // ExposedHeaders are the response headers that a CORS layer should expose to
 // scripts: the runtime's, and those that operations declare.
 func (s *Service) ExposedHeaders() []string { return s.inner.ExposedHeaders() }
 
-// Run sweeps expired keys until ctx ends and work in flight is done.
+// Run sweeps expired keys, does what is asynchronous and finishes what was left
+// behind, until ctx ends and work in flight is done.
 func (s *Service) Run(ctx context.Context) error { return s.inner.Run(ctx) }
 
 // Ready fails where the runtime's tables are missing or of another version.
@@ -185,8 +210,10 @@ func serviceConfig() idem.Config {
 		Profile: idem.ProfileIETF,
 		Operations: []*idem.Operation{
 			capturePaymentOperation(),
+			chargeRideOperation(),
 			createAccountOperation(),
 			createPaymentOperation(),
+			createPayoutOperation(),
 			createTransferOperation(),
 			deleteCustomerOperation(),
 			getAccountOperation(),

@@ -24,7 +24,7 @@ var conformanceFixtures func(t testing.TB, f *idemtest.Fixture)
 // conformanceKit changes the kit before it runs; it is set in the same way.
 var conformanceKit func(t testing.TB, kit *idemtest.Kit)
 
-// ConformanceFuncs gives the functions of Go steps. Set it in an init function of
+// ConformanceFuncs gives the functions of Go steps and calls. Set it in an init function of
 // a _test.go file of package api_test in this folder: that package may
 // import functions that import this one.
 var ConformanceFuncs func(t testing.TB) Funcs
@@ -64,12 +64,22 @@ func conformanceHandler(t testing.TB, pool *pgxpool.Pool) http.Handler {
 				idemtest.CallerField{Into: &c.TenantID, Type: "text", A: "caller-a", B: "caller-b"})
 			return c, err
 		},
-		Logger: slog.New(slog.DiscardHandler),
-		Go:     ConformanceFuncs(t),
+		Logger:  slog.New(slog.DiscardHandler),
+		Sweeper: idem.Sweeper{Interval: time.Hour}, // the kit sweeps
+		Go:      ConformanceFuncs(t),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- svc.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 	router := chi.NewRouter()
 	if err := svc.Mount(router); err != nil {
 		t.Fatal(err)
@@ -86,6 +96,21 @@ func conformanceOperations() []idemtest.Operation {
 			Path:   "/v1/payments/{id}/capture",
 			Inputs: []idemtest.Input{{Name: "path.id", Value: "1", Other: "2"}},
 			Writes: []string{"public.payments"},
+			Kept:   idemtest.Kept{Success: 24 * time.Hour, ClientError: 2 * time.Hour},
+		},
+		{
+			Name:   "ChargeRide",
+			Method: "POST",
+			Path:   "/v1/rides",
+			Body:   `{"card":"tok_visa","currency":"EUR","fare":1850,"rider":"rider-7"}`,
+			Inputs: []idemtest.Input{
+				{Name: "body.card", Other: `"other example"`},
+				{Name: "body.currency", Other: `"oth"`},
+				{Name: "body.fare", Other: "2"},
+				{Name: "body.rider", Other: `"other example"`},
+			},
+			Writes: []string{"public.rides"},
+			Calls:  true,
 			Kept:   idemtest.Kept{Success: 24 * time.Hour, ClientError: 2 * time.Hour},
 		},
 		{
@@ -114,6 +139,16 @@ func conformanceOperations() []idemtest.Operation {
 			},
 			Writes: []string{"public.payments"},
 			Intent: true,
+			Kept:   idemtest.Kept{Success: 24 * time.Hour, ClientError: 2 * time.Hour},
+		},
+		{
+			Name:   "CreatePayout",
+			Method: "POST",
+			Path:   "/v1/payouts",
+			Body:   `{"account":1,"amount":100}`,
+			Inputs: []idemtest.Input{{Name: "body.account", Other: "2"}, {Name: "body.amount", Other: "2"}},
+			Writes: []string{"public.accounts", "public.payouts"},
+			Async:  true,
 			Kept:   idemtest.Kept{Success: 24 * time.Hour, ClientError: 2 * time.Hour},
 		},
 		{

@@ -26,6 +26,15 @@ func fixtures(_ testing.TB, f *idemtest.Fixture) {
 		f.Set("path.id", f.Send("POST", "/v1/payments", order)["id"])
 	case "GetAccount":
 		f.Set("path.id", f.Send("POST", "/v1/accounts", account)["id"])
+	case "ChargeRide":
+		if f.Refused {
+			f.Set("body.card", "tok_declined")
+		}
+	case "CreatePayout":
+		f.Set("body.account", f.Send("POST", "/v1/accounts", account)["id"])
+		if f.Refused {
+			f.Set("body.amount", 10001) // more than there is
+		}
 	case "CreateTransfer":
 		f.Set("body.from_account", f.Send("POST", "/v1/accounts", account)["id"])
 		f.Set("body.to_account", f.Send("POST", "/v1/accounts", account)["id"])

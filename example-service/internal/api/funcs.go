@@ -10,7 +10,9 @@ import (
 	"example.com/payments/internal/db"
 )
 
-// Funcs are the functions of Go steps. Each runs inside the transaction of its
+// Funcs are the functions of Go steps and of calls.
+//
+// A function of a Go step runs inside the transaction of its
 // operation, behind the claim: q, and idem.TxFrom(ctx), are that transaction, and
 // what is written with them is committed together with the record, or not at all.
 //
@@ -23,18 +25,55 @@ import (
 //   - It returns the errors of its statements as they are, or wrapped by %w.
 //   - It must not use q after it has returned, nor end the transaction.
 //   - ctx ends with the operation's timeout; the client going away does not end it.
+//
+// A function of a call runs outside any transaction, after what came before it
+// was committed, and calls another system.
+//
+//   - It sends key to the other system as its idempotency key: key is the same at
+//     every attempt of this call, in every process, and for nothing else. The
+//     function may run again with the same key and input.
+//   - What it returns with a nil error is kept: the operation continues from there
+//     after a crash, and does not call again.
+//   - An error made by idem.Fail says that the call was refused: it is the answer.
+//     Calls before it are taken back, and it is recorded.
+//   - Any other error, a panic and the end of ctx say that nobody knows whether it
+//     was done. It is called again later, or held for an operator, as the spec
+//     says; idem.NotDone marks an error that came before anything was sent.
+//   - ctx ends with the operation's timeout, and where another process has taken
+//     the operation over.
+//
+// A function that takes a call back gets what the call was given and returned, and
+// a key of its own. It is called again until it returns nil.
 type Funcs struct {
+	// ChargeCard is a step of ChargeRide.
+	ChargeCard func(ctx context.Context, key string, in ChargeCardInput) (ChargeCardOutput, error)
 	// Refund is a step of RefundPayment.
 	Refund func(ctx context.Context, q *db.Queries, in RefundInput) (RefundOutput, error)
+	// RefundCharge is what takes ChargeCard back.
+	RefundCharge func(ctx context.Context, key string, in ChargeCardInput, out ChargeCardOutput) error
 }
 
 // The codes of the client errors that the specs declare for functions: for
 // idem.Fail.
 const (
 	CodeAlreadyRefunded = "already_refunded" // 409: the payment is refunded already
+	CodeCardDeclined    = "card_declined"    // 402: the card was declined
 	CodeMoreThanLeft    = "more_than_left"   // 422: the refund is more than what is left of the payment
 	CodeNotCaptured     = "not_captured"     // 409: only a captured payment can be refunded
 )
+
+// ChargeCardInput is what Funcs.ChargeCard takes.
+type ChargeCardInput struct {
+	Amount   int64
+	Currency string
+	Card     string
+	Ride     int64
+}
+
+// ChargeCardOutput is what Funcs.ChargeCard returns.
+type ChargeCardOutput struct {
+	ChargeID string
+}
 
 // RefundInput is what Funcs.Refund takes.
 type RefundInput struct {
@@ -54,11 +93,17 @@ type RefundOutput struct {
 }
 
 // fields are pointers to the values, in the order of the step's inputs.
+func (in *ChargeCardInput) fields() []any {
+	return []any{&in.Amount, &in.Currency, &in.Card, &in.Ride}
+}
+
+// fields are pointers to the values, in the order of the step's inputs.
 func (in *RefundInput) fields() []any {
 	return []any{&in.TenantID, &in.PaymentID, &in.Amount, &in.Reason, &in.Captured, &in.Refunded, &in.Status}
 }
 
-// functions are the ones that are set, in the form that the runtime calls.
+// functions are the ones of Go steps that are set, in the form that the runtime
+// calls.
 func (f Funcs) functions() map[string]idem.GoFunc {
 	set := map[string]idem.GoFunc{}
 	if f.Refund != nil {
@@ -69,6 +114,41 @@ func (f Funcs) functions() map[string]idem.GoFunc {
 			}
 			out, err := f.Refund(ctx, db.New(tx), in)
 			return []any{out.RefundID, out.Left}, err
+		}
+	}
+	return set
+}
+
+// calls are the ones that call other systems.
+func (f Funcs) calls() map[string]idem.CallFunc {
+	set := map[string]idem.CallFunc{}
+	if f.ChargeCard != nil {
+		set["ChargeCard"] = func(ctx context.Context, key string, scan func(into ...any) error) ([]any, error) {
+			var in ChargeCardInput
+			if err := scan(in.fields()...); err != nil {
+				return nil, err
+			}
+			out, err := f.ChargeCard(ctx, key, in)
+			return []any{out.ChargeID}, err
+		}
+	}
+	return set
+}
+
+// undos are the ones that take calls back.
+func (f Funcs) undos() map[string]idem.UndoFunc {
+	set := map[string]idem.UndoFunc{}
+	if f.RefundCharge != nil {
+		set["RefundCharge"] = func(ctx context.Context, key string, scan, results func(into ...any) error) error {
+			var in ChargeCardInput
+			if err := scan(in.fields()...); err != nil {
+				return err
+			}
+			var out ChargeCardOutput
+			if err := results(&out.ChargeID); err != nil {
+				return err
+			}
+			return f.RefundCharge(ctx, key, in, out)
 		}
 	}
 	return set

@@ -114,6 +114,28 @@ type IdemOutbox struct {
 	ProcessedAt   pgtype.Timestamptz
 }
 
+type IdemWork struct {
+	Scope      string
+	Digest     []byte
+	Operation  string
+	Async      bool
+	EventID    pgtype.UUID
+	Input      []byte
+	Results    []byte
+	Step       int32
+	Attempt    int32
+	Tries      int32
+	Owner      pgtype.Text
+	LeaseUntil pgtype.Timestamptz
+	DueAt      pgtype.Timestamptz
+	Held       bool
+	Reason     pgtype.Text
+	Undoing    bool
+	Refusal    []byte
+	CreatedAt  pgtype.Timestamptz
+	ExpiresAt  pgtype.Timestamptz
+}
+
 type Order struct {
 	ID        pgtype.UUID
 	TenantID  string
@@ -141,12 +163,31 @@ type Payment struct {
 	Refunded   int64
 }
 
+type Payout struct {
+	ID        int64
+	TenantID  string
+	AccountID int64
+	Amount    int64
+	CreatedAt pgtype.Timestamptz
+}
+
 type Refund struct {
 	ID        int64
 	TenantID  string
 	PaymentID int64
 	Amount    int64
 	Reason    pgtype.Text
+	CreatedAt pgtype.Timestamptz
+}
+
+type Ride struct {
+	ID        int64
+	TenantID  string
+	Rider     string
+	Fare      int64
+	Currency  string
+	Status    string
+	ChargeID  pgtype.Text
 	CreatedAt pgtype.Timestamptz
 }
 

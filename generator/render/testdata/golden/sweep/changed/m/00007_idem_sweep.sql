@@ -85,6 +85,30 @@ BEGIN
     size := CASE WHEN took > interval '1 second' THEN greatest(least(batch, 10), size / 2) ELSE least(batch, size * 2) END;
     PERFORM pg_sleep(greatest(0, rest * extract(epoch FROM took) * (1 - extract(epoch FROM began - started) / 1800)));
   END LOOP;
+  size := batch;
+  since := '-infinity';
+  LOOP
+    COMMIT;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+    PERFORM set_config('lock_timeout', '100ms', true), set_config('enable_sort', 'off', true),
+      set_config('plan_cache_mode', 'force_custom_plan', true);
+    began := clock_timestamp();
+    WITH victim AS MATERIALIZED (
+      SELECT w.scope, w.digest FROM idem.work w
+      WHERE w.expires_at >= since::timestamptz AND w.expires_at <= (SELECT clock_timestamp())
+      ORDER BY w.expires_at
+      LIMIT size::integer
+      FOR UPDATE SKIP LOCKED
+    ), gone AS (
+      DELETE FROM idem.work w USING victim v
+      WHERE w.scope = v.scope AND w.digest = v.digest AND w.expires_at <= clock_timestamp()
+      RETURNING w.expires_at AS at
+    )
+    SELECT count(*) AS deleted, coalesce(max(g.at), since::timestamptz)::timestamptz AS last INTO deleted, last FROM gone g;
+    EXIT WHEN deleted < size;
+    since := last;
+    size := CASE WHEN clock_timestamp() - began > interval '1 second' THEN greatest(least(batch, 10), size / 2) ELSE least(batch, size * 2) END;
+  END LOOP;
 END
 $$;
 -- +goose StatementEnd
