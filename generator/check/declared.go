@@ -159,6 +159,9 @@ func override(near, own spec.Declarations) spec.Declarations {
 	if near.Errors != nil {
 		out.Errors = near.Errors
 	}
+	if near.Outbox != nil {
+		out.Outbox = near.Outbox
+	}
 	return out
 }
 

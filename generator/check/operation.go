@@ -53,6 +53,7 @@ func (c *checker) operation(d *declaration) *model.Operation {
 	b.policy()
 	b.key()
 	b.keyless()
+	b.events()
 	b.forceRetry()
 	b.recordless()
 	b.headers()

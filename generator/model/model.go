@@ -167,9 +167,10 @@ type Step struct {
 	Statuses []StatusRule
 	Empty    Empty
 	Errors   []ErrorRule
-	Omit     []string // columns hidden in responses (requires and statuses are hidden too)
-	Intent   *Intent  // of this statement, nil if none
-	OnIntent string   // conflict | return
+	Omit     []string // columns hidden in responses (requires, statuses and conditions of events are hidden too)
+	Events   []Event
+	Intent   *Intent // of this statement, nil if none
+	OnIntent string  // conflict | return
 	// Go: a Go function in place of a statement. Query then has what it takes as
 	// Params and what it returns as Columns, and no SQL.
 	Go *GoStep
@@ -181,6 +182,17 @@ type GoStep struct {
 	Whole      bool      // it takes the operation's own input
 	Package    GoPackage // whose Queries it gets
 	DBArgument bool      // the methods of Queries take the transaction (sqlc's emit_methods_with_db_argument)
+}
+
+// Event is @outbox: each row of the step writes one.
+type Event struct {
+	Topic string
+	// Label tells the events of an operation apart; the key of each is made of it.
+	Label   string
+	Key     string   // the column of the ordering key, "" for none
+	If      string   // the boolean column that says whether there is an event, "" for always
+	Columns []string // of the payload; nil: those that the response shows
+	Pos     diag.Pos
 }
 
 // Require is @require.
