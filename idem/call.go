@@ -23,6 +23,9 @@ func (s *Service) Call(ctx context.Context, name Name, caller []any, key string,
 		return Meta{Status: refused.Status}, refused
 	}
 	inv.seen = seen
+	if op.emits || op.runsGo() {
+		inv.trace = traceOf(ctx, nil).json()
+	}
 	ans, err := s.serve(ctx, inv)
 	if err != nil {
 		return Meta{}, err

@@ -2,6 +2,7 @@ package idem
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -20,6 +21,7 @@ type operation struct {
 	unkeyed query
 	forced  query
 	steps   []step
+	emits   bool // its statements write events
 }
 
 // step is a Step with its statements.
@@ -117,6 +119,7 @@ func (op *operation) compileSteps(texts map[string]string, funcs map[string]GoFu
 			compiled.existing = &q
 		}
 		op.steps = append(op.steps, compiled)
+		op.emits = op.emits || slices.ContainsFunc(compiled.Args, func(arg Arg) bool { return arg.From == ArgEvent })
 	}
 	return nil
 }

@@ -62,6 +62,7 @@ type Service struct {
 	own         *ownProblems // nil: the profile's
 	funcs       map[string]GoFunc
 	sweeper     Sweeper
+	outbox      Outbox // nil: other processes dispatch
 }
 
 // New compiles cfg. It fails if something is missing: a pool, a caller
@@ -101,7 +102,8 @@ func newService(pool *pgxpool.Pool, cfg Config, opts Options) (*Service, error) 
 	s := &Service{
 		pools: pools, cfg: cfg, protocol: protocols[cfg.Profile], flights: newFlights(), logger: opts.Logger, problemBase: opts.ProblemBase,
 		sweeper: opts.Sweeper, aead: opts.Seal,
-		own: own, authorize: opts.AuthorizeReplay, grace: afterTimeout, funcs: opts.Go,
+		outbox: opts.Outbox,
+		own:    own, authorize: opts.AuthorizeReplay, grace: afterTimeout, funcs: opts.Go,
 	}
 	if s.logger == nil {
 		s.logger = slog.Default()
@@ -180,10 +182,12 @@ func (s *Service) handler(name Name) *handler {
 	return &handler{s: s, op: op}
 }
 
-// Run sweeps, every pool of its own accord, until ctx ends and work in flight is
-// done.
+// Run sweeps, every pool of its own accord, and dispatches events where
+// Options.Outbox is set, until ctx ends and work in flight is done.
 func (s *Service) Run(ctx context.Context) error {
-	err := s.sweepAll(ctx)
+	dispatched := make(chan error, 1)
+	go func() { dispatched <- s.dispatchAll(ctx) }()
+	err := errors.Join(s.sweepAll(ctx), <-dispatched)
 	if left := s.work.wait(s.longest()); left > 0 {
 		err = errors.Join(err, fmt.Errorf("idem: %d operations still wait for PostgreSQL", left))
 	}

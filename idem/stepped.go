@@ -90,9 +90,11 @@ func (t *transaction) begin(ctx context.Context) (*answer, *failure) {
 	}
 	results, err := t.c.send(ctx, script...)
 	if record >= 0 && len(results) > record && len(results[record].rows) > 0 && (err == nil || isPgError(err)) {
-		if ans, failed := t.s.read(results[record]); failed != nil || !t.inv.passes(ans) {
+		ans, failed := t.s.read(results[record])
+		if failed != nil || !t.inv.passes(ans) {
 			return ans, failed
 		}
+		t.inv.run = ans.attempt + 1
 	}
 	if err != nil {
 		return nil, &failure{err: err, step: unknownStep, claiming: t.inv.keyed() && isLockTimeout(err)}
