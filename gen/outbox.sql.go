@@ -76,6 +76,53 @@ func (q *Queries) ClaimEvents(ctx context.Context, arg ClaimEventsParams) ([]Cla
 	return items, nil
 }
 
+const DiscardEvents = `-- name: DiscardEvents :one
+WITH discarded AS (
+  UPDATE idem.outbox o
+  SET status = 'PROCESSED', processed_at = clock_timestamp(), lease_owner = NULL, lease_until = NULL,
+    reason = 'discarded' || coalesce(': ' || o.reason, '')
+  WHERE (o.status = 'DEAD' OR $1::text <> '' AND o.status = 'PENDING'
+      AND (o.lease_until IS NULL OR o.lease_until <= clock_timestamp()))
+    AND ($2::text = '' OR o.scope = $2::text) AND ($3::text = '' OR o.topic = $3::text)
+    AND ($1::text = '' OR o.id = nullif($1::text, '')::uuid)
+  RETURNING o.id, o.scope, o.topic, o.order_key
+), freed AS (
+  UPDATE idem.outbox n SET due_at = CASE WHEN n.due_at = 'infinity' THEN clock_timestamp() ELSE n.due_at END
+  FROM (
+    SELECT DISTINCT s.scope, s.topic, s.order_key FROM discarded s WHERE s.order_key IS NOT NULL
+  ) k CROSS JOIN LATERAL (
+    SELECT b.id FROM idem.outbox b
+    WHERE b.scope = k.scope AND b.topic = k.topic AND b.order_key = k.order_key
+      AND b.status = 'PENDING' AND b.lease_owner IS NULL
+    ORDER BY b.created_at, b.id LIMIT 100
+  ) behind
+  WHERE n.scope = k.scope AND n.id = behind.id AND n.status = 'PENDING'
+    AND NOT EXISTS (SELECT FROM discarded s WHERE s.scope = n.scope AND s.id = n.id)
+  RETURNING n.id
+)
+SELECT (SELECT count(*) FROM discarded) AS changed, (SELECT count(*) FROM freed) AS freed
+`
+
+type DiscardEventsParams struct {
+	ID    string
+	Scope string
+	Topic string
+}
+
+type DiscardEventsRow struct {
+	Changed int64
+	Freed   int64
+}
+
+// Ends DEAD events, or a PENDING one that nobody has leased, as PROCESSED without
+// a delivery, and lets those behind them go; see SettleEvents.
+func (q *Queries) DiscardEvents(ctx context.Context, arg DiscardEventsParams) (DiscardEventsRow, error) {
+	row := q.db.QueryRow(ctx, DiscardEvents, arg.ID, arg.Scope, arg.Topic)
+	var i DiscardEventsRow
+	err := row.Scan(&i.Changed, &i.Freed)
+	return i, err
+}
+
 const FindEvent = `-- name: FindEvent :one
 SELECT o.status, coalesce(o.answer_status, 0)::integer AS answer_status, o.answer_headers, o.answer_body,
   coalesce(o.reason, '')::text AS reason
@@ -191,6 +238,35 @@ func (q *Queries) RenewLeases(ctx context.Context, arg RenewLeasesParams) ([]str
 		return nil, err
 	}
 	return items, nil
+}
+
+const RetryEvents = `-- name: RetryEvents :one
+WITH retried AS (
+  UPDATE idem.outbox o
+  SET status = 'PENDING', due_at = clock_timestamp(), lease_owner = NULL, lease_until = NULL,
+    failures = CASE WHEN o.status = 'DEAD' THEN 0 ELSE o.failures END
+  WHERE (o.status = 'DEAD' OR $1::text <> '' AND o.status = 'PENDING' AND o.due_at < 'infinity'
+      AND (o.lease_until IS NULL OR o.lease_until <= clock_timestamp()))
+    AND ($2::text = '' OR o.scope = $2::text) AND ($3::text = '' OR o.topic = $3::text)
+    AND ($1::text = '' OR o.id = nullif($1::text, '')::uuid)
+  RETURNING o.id
+)
+SELECT count(*) AS changed FROM retried
+`
+
+type RetryEventsParams struct {
+	ID    string
+	Scope string
+	Topic string
+}
+
+// Makes DEAD events PENDING again, as if they were new, and one that waits for its
+// next try due at once. Not one that is leased, or that waits for another event.
+func (q *Queries) RetryEvents(ctx context.Context, arg RetryEventsParams) (int64, error) {
+	row := q.db.QueryRow(ctx, RetryEvents, arg.ID, arg.Scope, arg.Topic)
+	var changed int64
+	err := row.Scan(&changed)
+	return changed, err
 }
 
 const SettleEvents = `-- name: SettleEvents :many

@@ -1,0 +1,5 @@
+package outbox
+
+const childEnv = "IDEMGEN_OUTBOX_TEST_CHILD"
+
+func dispatchUntilKilled() {}
