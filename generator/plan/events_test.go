@@ -149,3 +149,16 @@ func TestForcedRunsHaveEventsOfTheirOwn(t *testing.T) {
 	s.equal(s.text("SELECT string_agg(key, ', ' ORDER BY key) FROM idem.outbox"),
 		"PutCustomer customer.put 1/k, PutCustomer customer.put 1/k.2, PutCustomer customer.put 1/k.3")
 }
+
+// Pitfall 10: a NOTIFY in the transaction makes commits wait for each other.
+// Neither the statement nor the table it writes to sends one.
+func TestPitfall_10_NothingNotifiesInTheOperation(t *testing.T) {
+	s := fresh(t, tables)
+	op := planned(t, operation(t, "CreatePayment", nil, emitting(createPayment(), created())))
+	s.must(op, "k", values{"tenant_id": "t1", "order_id": "o1", "amount": "1"})
+	if sql := strings.ToLower(op.section(t, "keyed").SQL); strings.Contains(sql, "notify") {
+		t.Error(sql)
+	}
+	s.equal(s.text("SELECT count(*) FROM pg_trigger WHERE tgrelid = 'idem.outbox'::regclass AND NOT tgisinternal"), "0")
+	s.equal(s.text("SELECT count(*) FROM idem.outbox"), "1")
+}
