@@ -57,7 +57,7 @@ func TestSinksByTopic(t *testing.T) {
 	var topics = []string{"order.created", "order.paid", "order", "orderly", "payment.x.y", "other"}
 	pool := idemtest.Pool(t)
 	for _, topic := range topics {
-		exec(t, pool, events(topic, "", 1, 3))
+		run(t, pool, events(topic, "", 1, 3))
 	}
 	sinks := map[string]*recorder{"order.created": {}, "order.*": {}, "payment.*": {}, "payment.x.*": {}}
 	given := map[string]Sink{}
@@ -108,7 +108,7 @@ func TestFailures(t *testing.T) {
 	if wait := ask[float64](t, pool, "SELECT extract(epoch FROM min(due_at) - clock_timestamp())::float8 FROM idem.outbox WHERE status = 'PENDING'"); wait < 40 || wait > 128 {
 		t.Errorf("the next try is in %f s", wait)
 	}
-	exec(t, pool, "UPDATE idem.outbox SET due_at = clock_timestamp() WHERE status = 'PENDING'")
+	run(t, pool, "UPDATE idem.outbox SET due_at = clock_timestamp() WHERE status = 'PENDING'")
 	if done, err = d.Dispatch(t.Context()); err != nil || done != (Dispatched{Dead: 2}) {
 		t.Errorf("%+v %v", done, err)
 	}
@@ -132,7 +132,7 @@ func TestCase_outbox_1_LateCommit(t *testing.T) {
 	if _, err := first.Exec(t.Context(), events("a", "same", 1, 1)); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, pool, events("a", "same", 2, 1))
+	run(t, pool, events("a", "same", 2, 1))
 	sink := &recorder{}
 	d := &Dispatcher{Pool: pool, Sinks: map[string]Sink{"a": sink}}
 	if done, err := d.Dispatch(t.Context()); err != nil || done.Processed != 1 {

@@ -32,7 +32,7 @@ func events(topic, order string, from, n int) string {
 		FROM generate_series(%[3]d, %[4]d) i ORDER BY i`, topic, order, from, from+n-1)
 }
 
-func exec(t testing.TB, pool *pgxpool.Pool, sql string, args ...any) {
+func run(t testing.TB, pool *pgxpool.Pool, sql string, args ...any) {
 	t.Helper()
 	if _, err := pool.Exec(context.Background(), sql, args...); err != nil {
 		t.Fatalf("%v\n%s", err, sql)
@@ -90,7 +90,7 @@ func start(t testing.TB, d *Dispatcher) (stop func()) {
 // eventually waits for a condition in the database.
 func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(60 * time.Second)
 	for !holds() {
 		if time.Now().After(deadline) {
 			t.Fatalf("it never happens that %s", what)
