@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -72,6 +75,47 @@ func TestPaymentsTellOfThemselvesOnce(t *testing.T) {
 		if string(e.Payload) != want.payload {
 			t.Errorf("payload %s\nanswer  %s", e.Payload, want.payload)
 		}
+	}
+}
+
+// The receiver gets what was committed, under the event's key and with its trace;
+// a replay gives it nothing. It refuses the first try, and gets the same again.
+func TestEventsReachTheirReceiver(t *testing.T) {
+	type delivery struct{ key, trace, body string }
+	received := make(chan delivery, 10)
+	tries := 0
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		received <- delivery{r.Header.Get("Idempotency-Key"), r.Header.Get("Traceparent"), string(body)}
+		if tries++; tries == 1 { // events of one ordering key come one after the other
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	defer receiver.Close()
+	t.Setenv("EVENTS_URL", receiver.URL)
+	s := newService(t)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- s.api.Run(ctx) }()
+
+	c := s.as(t, "acme")
+	const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	made := c.send(t, request{method: "POST", path: "/v1/payments", key: "k", body: paymentBody("order-1"), header: http.Header{"Traceparent": {trace}}})
+	made.must(t, 201)
+	c.post(t, "/v1/payments", "k", paymentBody("order-1")).replays(t, made)
+	first, second := <-received, <-received
+	if want := (delivery{`"` + events(t, s)[0].Key + `"`, trace, made.body}); first != want || second != want {
+		t.Errorf("got  %+v\nand  %+v\nwant %+v", first, second, want)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if n := query[int](t, s.pool, "SELECT count(*) FROM idem.outbox WHERE status = 'PROCESSED'"); n != 1 {
+		t.Errorf("%d events are processed", n)
 	}
 }
 

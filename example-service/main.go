@@ -78,7 +78,7 @@ func run(ctx context.Context, logger *slog.Logger, tenant string) error {
 // newHandler puts the emitted operations behind the service's own
 // authentication.
 func newHandler(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) (http.Handler, *api.Service, error) {
-	svc, err := api.New(pool, api.Options{Caller: callerOf, Logger: logger, Go: functions()})
+	svc, err := api.New(pool, api.Options{Caller: callerOf, Logger: logger, Go: functions(), Outbox: newDispatcher(logger)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -97,7 +97,7 @@ func newHandler(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) (h
 // functions are the Go steps of operations.
 func functions() api.Funcs { return api.Funcs{Refund: refunds.Refund} }
 
-// serve runs the server and the sweeper until ctx ends; requests in flight are
+// serve runs the server, the sweeper and the dispatcher until ctx ends; requests in flight are
 // finished first.
 func serve(ctx context.Context, handler http.Handler, svc *api.Service, listener net.Listener) error {
 	swept := make(chan error, 1)
