@@ -57,7 +57,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	key := q.Header.Get("Idempotency-Key")
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.calls++; r.calls%17 == 0 {
+	if r.calls++; r.calls%61 == 0 {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
@@ -134,11 +134,11 @@ func startChild(t *testing.T, pool *pgxpool.Pool, receiver string) *exec.Cmd {
 	return child
 }
 
-// writeOrdered writes n events in one statement, of five ordering keys in turn.
+// writeOrdered writes n events in one statement, of twenty ordering keys in turn.
 func writeOrdered(t *testing.T, pool *pgxpool.Pool, from, n int) {
 	t.Helper()
 	_, err := pool.Exec(t.Context(), `INSERT INTO idem.outbox (scope, operation, topic, key, order_key, payload)
-		SELECT 's', 'o', 'a', 'k-' || i, 'order-' || i % 5, json_build_object('order', 'order-' || i % 5, 'n', i / 5 + 1)
+		SELECT 's', 'o', 'a', 'k-' || i, 'order-' || i % 20, json_build_object('order', 'order-' || i % 20, 'n', i / 20 + 1)
 		FROM generate_series($1::int, $2::int) i ORDER BY i`, from, from+n-1)
 	if err != nil {
 		t.Fatal(err)

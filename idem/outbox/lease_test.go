@@ -174,4 +174,3 @@ func TestSettlementSurvivesBrokenConnections(t *testing.T) {
 	start(t, d)
 	eventually(t, "all are processed", func() bool { return statuses(t, other) == "PROCESSED 5" })
 }
-
