@@ -156,11 +156,12 @@ $$;
 -- well are put off until SettleEvents or `idemgen outbox` lets them go. Each
 -- statement sees what was committed before it began; since the rows are locked
 -- by then, the end of the event ahead is either seen here, or waits for the
--- lock and then lets them go. Hence READ COMMITTED, and a function.
+-- lock and then lets them go. Hence READ COMMITTED, and a function. Its plans read
+-- indexes whatever the statistics say; jit would take such costs for real work.
 CREATE FUNCTION idem.claim_events(claimer text, lease interval, patterns text[], rooms integer[])
   RETURNS SETOF idem.outbox
   LANGUAGE plpgsql VOLATILE
-  SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
+  SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET jit = off AS $$
 DECLARE
   subject text := '';
   subjects text[] := '{}';
