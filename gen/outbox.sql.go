@@ -13,7 +13,7 @@ import (
 
 const ClaimEvents = `-- name: ClaimEvents :many
 SELECT e.scope, e.id::text AS id, e.operation, e.topic, e.key, e.order_key, e.headers, e.payload,
-  e.attempt, e.failures, e.created_at
+  e.attempt, e.failures, e.created_at, (e.lease_owner IS NOT NULL)::boolean AS leased
 FROM idem.claim_events($1::text, $2::interval, $3::text[], $4::integer[]) e
 `
 
@@ -36,6 +36,7 @@ type ClaimEventsRow struct {
 	Attempt   int32
 	Failures  int32
 	CreatedAt pgtype.Timestamptz
+	Leased    bool
 }
 
 // Leases due events; see idem.claim_events. In a transaction at READ COMMITTED.
@@ -65,6 +66,7 @@ func (q *Queries) ClaimEvents(ctx context.Context, arg ClaimEventsParams) ([]Cla
 			&i.Attempt,
 			&i.Failures,
 			&i.CreatedAt,
+			&i.Leased,
 		); err != nil {
 			return nil, err
 		}
@@ -94,7 +96,7 @@ WITH discarded AS (
     SELECT b.id FROM idem.outbox b
     WHERE b.scope = k.scope AND b.topic = k.topic AND b.order_key = k.order_key
       AND b.status = 'PENDING' AND b.lease_owner IS NULL
-    ORDER BY b.created_at, b.id LIMIT 100
+    ORDER BY b.created_at, b.id LIMIT 20
   ) behind
   WHERE n.scope = k.scope AND n.id = behind.id AND n.status = 'PENDING'
     AND NOT EXISTS (SELECT FROM discarded s WHERE s.scope = n.scope AND s.id = n.id)
@@ -294,12 +296,12 @@ WITH given AS (
 ), freed AS (
   UPDATE idem.outbox n SET due_at = CASE WHEN n.due_at = 'infinity' THEN clock_timestamp() ELSE n.due_at END
   FROM settled s CROSS JOIN LATERAL (
-    SELECT b.id FROM idem.outbox b
+    SELECT b.id, b.due_at, row_number() OVER (ORDER BY b.created_at, b.id) AS place FROM idem.outbox b
     WHERE b.scope = s.scope AND b.topic = s.topic AND b.order_key = s.order_key
       AND b.status <> 'PROCESSED' AND b.lease_owner IS NULL
-    ORDER BY b.created_at, b.id LIMIT 100
+    ORDER BY b.created_at, b.id LIMIT 20
   ) behind
-  WHERE s.last AND n.scope = s.scope AND n.id = behind.id AND n.status = 'PENDING'
+  WHERE s.last AND (behind.place = 1 OR behind.due_at = 'infinity') AND n.scope = s.scope AND n.id = behind.id AND n.status = 'PENDING'
   RETURNING n.id
 )
 SELECT s.id::text AS id, (SELECT count(*) FROM freed) AS freed FROM settled s
@@ -328,8 +330,8 @@ type SettleEventsRow struct {
 // Ends leases: as PROCESSED, as DEAD, or as PENDING again after a wait in
 // microseconds, without end where that is negative. A late owner changes nothing.
 // Where an event was the last of its order_key in the hands of its owner, those
-// behind it are let go. They are updated whether they were put off or not: one that
-// is being put off at this moment is locked, and is let go after that.
+// behind it are let go. The first is updated whether it was put off or not: where it
+// is being put off at this moment it is locked, and is let go after that.
 func (q *Queries) SettleEvents(ctx context.Context, arg SettleEventsParams) ([]SettleEventsRow, error) {
 	rows, err := q.db.Query(ctx, SettleEvents,
 		arg.Scopes,

@@ -1,7 +1,7 @@
 -- name: ClaimEvents :many
 -- Leases due events; see idem.claim_events. In a transaction at READ COMMITTED.
 SELECT e.scope, e.id::text AS id, e.operation, e.topic, e.key, e.order_key, e.headers, e.payload,
-  e.attempt, e.failures, e.created_at
+  e.attempt, e.failures, e.created_at, (e.lease_owner IS NOT NULL)::boolean AS leased
 FROM idem.claim_events(@claimer::text, @lease::interval, @patterns::text[], @rooms::integer[]) e;
 
 -- name: RenewLeases :many
@@ -18,8 +18,8 @@ RETURNING o.id::text AS id;
 -- Ends leases: as PROCESSED, as DEAD, or as PENDING again after a wait in
 -- microseconds, without end where that is negative. A late owner changes nothing.
 -- Where an event was the last of its order_key in the hands of its owner, those
--- behind it are let go. They are updated whether they were put off or not: one that
--- is being put off at this moment is locked, and is let go after that.
+-- behind it are let go. The first is updated whether it was put off or not: where it
+-- is being put off at this moment it is locked, and is let go after that.
 WITH given AS (
   SELECT unnest(@scopes::text[]) AS scope, unnest(@ids::text[])::uuid AS id,
     unnest(@owners::text[]) AS owner, unnest(@attempts::integer[]) AS attempt,
@@ -44,12 +44,12 @@ WITH given AS (
 ), freed AS (
   UPDATE idem.outbox n SET due_at = CASE WHEN n.due_at = 'infinity' THEN clock_timestamp() ELSE n.due_at END
   FROM settled s CROSS JOIN LATERAL (
-    SELECT b.id FROM idem.outbox b
+    SELECT b.id, b.due_at, row_number() OVER (ORDER BY b.created_at, b.id) AS place FROM idem.outbox b
     WHERE b.scope = s.scope AND b.topic = s.topic AND b.order_key = s.order_key
       AND b.status <> 'PROCESSED' AND b.lease_owner IS NULL
-    ORDER BY b.created_at, b.id LIMIT 100
+    ORDER BY b.created_at, b.id LIMIT 20
   ) behind
-  WHERE s.last AND n.scope = s.scope AND n.id = behind.id AND n.status = 'PENDING'
+  WHERE s.last AND (behind.place = 1 OR behind.due_at = 'infinity') AND n.scope = s.scope AND n.id = behind.id AND n.status = 'PENDING'
   RETURNING n.id
 )
 SELECT s.id::text AS id, (SELECT count(*) FROM freed) AS freed FROM settled s;
@@ -115,7 +115,7 @@ WITH discarded AS (
     SELECT b.id FROM idem.outbox b
     WHERE b.scope = k.scope AND b.topic = k.topic AND b.order_key = k.order_key
       AND b.status = 'PENDING' AND b.lease_owner IS NULL
-    ORDER BY b.created_at, b.id LIMIT 100
+    ORDER BY b.created_at, b.id LIMIT 20
   ) behind
   WHERE n.scope = k.scope AND n.id = behind.id AND n.status = 'PENDING'
     AND NOT EXISTS (SELECT FROM discarded s WHERE s.scope = n.scope AND s.id = n.id)

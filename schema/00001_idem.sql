@@ -155,7 +155,8 @@ $$;
 -- well are put off until SettleEvents or `idemgen outbox` lets them go. Each
 -- statement sees what was committed before it began; since the rows are locked
 -- by then, the end of the event ahead is either seen here, or waits for the
--- lock and then lets them go. Hence READ COMMITTED, and a function. Its plans read
+-- lock and then lets them go. They are returned too, without an owner: where they
+-- took all the room, there may be more. Hence READ COMMITTED, and a function. Its plans read
 -- indexes whatever the statistics say; jit would take such costs for real work.
 CREATE FUNCTION idem.claim_events(claimer text, lease interval, patterns text[], rooms integer[])
   RETURNS SETOF idem.outbox
@@ -226,7 +227,7 @@ BEGIN
   RETURN QUERY
     SELECT o.* FROM unnest(all_scopes, all_ids) AS c (scope, id)
     JOIN idem.outbox o ON o.scope = c.scope AND o.id = c.id
-    WHERE o.lease_owner = claimer ORDER BY o.created_at, o.id;
+    ORDER BY o.created_at, o.id;
 END
 $$;
 -- +goose StatementEnd

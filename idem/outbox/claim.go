@@ -84,7 +84,7 @@ func (r *runner) progress() (held, written int) {
 }
 
 // claim leases due events, as many as there is room for, and hands them to the
-// lanes. It returns how many they are.
+// lanes. It returns how many they are, with those that were put off.
 func (r *runner) claim() (int, error) {
 	patterns, rooms, some := r.rooms()
 	if !some {
@@ -159,10 +159,13 @@ func (r *runner) accept(rows []gen.ClaimEventsRow, owner string, until time.Time
 	for i := range rows {
 		row := &rows[i]
 		l := r.laneOf(row.Topic)
+		got[l]++
+		if !row.Leased {
+			continue // put off
+		}
 		h := &held{Event: eventOf(row), owner: owner, attempt: row.Attempt, until: until, lane: l}
 		r.held[h] = true
 		l.held++
-		got[l]++
 		k := key{row.Scope, row.Topic, row.OrderKey.String}
 		if g := groups[k]; g != nil && h.Ordered {
 			g.events = append(g.events, h)

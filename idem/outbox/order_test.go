@@ -147,3 +147,12 @@ func TestRepairLetsGoWhatWaitsForNothing(t *testing.T) {
 		t.Errorf("%+v %v", done, err)
 	}
 }
+
+// A claim whose room was taken by events that wait goes on at once: behind them
+// are others that are due.
+func TestEventsThatWaitTakeNoTurn(t *testing.T) {
+	pool := idemtest.Pool(t, events("a", "k", 1, 200), "UPDATE idem.outbox SET status = 'DEAD' WHERE key = 'a-1'", events("a", "", 201, 1))
+	sink := &recorder{}
+	start(t, &Dispatcher{Pool: pool, Interval: time.Hour, Batch: 10, Concurrency: 5, Sinks: map[string]Sink{"a": sink}})
+	eventually(t, "the event behind those that wait is delivered", func() bool { return len(sink.seen()) == 1 })
+}
