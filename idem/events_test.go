@@ -139,16 +139,18 @@ func TestAnEventPerExecution(t *testing.T) {
 }
 
 // The same request has the same event key on another server: what was lost with
-// its server tells of itself under one key.
+// its server tells of itself under one key. Nothing names a request without a key.
 func TestEventKeysAreMadeOfTheRequest(t *testing.T) {
-	var keys [2]string
-	for i := range keys {
-		s := outboxShop(t, nil, nil, told())
-		wantStatus(t, s.post("CreatePayment", "k", `{"order_id": "o1", "amount": 5}`), 201)
-		keys[i] = s.outbox(t)[0].Key
-	}
-	if keys[0] != keys[1] {
-		t.Errorf("%s, %s", keys[0], keys[1])
+	for _, key := range []string{"k", ""} {
+		var events [2]string
+		for i := range events {
+			s := outboxShop(t, nil, nil, told())
+			wantStatus(t, s.post("CreatePayment", key, `{"order_id": "o1", "amount": 5}`), 201)
+			events[i] = s.outbox(t)[0].Key
+		}
+		if same := events[0] == events[1]; same != (key != "") {
+			t.Errorf("key %q: %v", key, events)
+		}
 	}
 }
 
