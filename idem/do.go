@@ -78,9 +78,9 @@ func Do(ctx context.Context, pool *pgxpool.Pool, request Request, handler func(c
 	inv := newInvocation(op, s.pools.all[0], request.Scope)
 	inv.print, inv.handler = printOfBytes(request.Fingerprint), handler
 	inv.client = request.Key
-	inv.trace = traceOf(ctx, nil).json()
 	inv.protect(request.Key)
 	inv.seen = s.watch(ctx, op)
+	inv.trace = traceOf(inv.seen.context(ctx), nil).json()
 	ans, err := s.await(inv.seen.context(ctx), inv)
 	if err != nil {
 		return Response{}, Meta{}, err

@@ -55,7 +55,7 @@ func withEmitter(ctx context.Context, inv *invocation, tx Tx, step string) conte
 }
 
 func (e *emitter) emit(ctx context.Context, event OutboxEvent) error {
-	if e.inv.op.Operation.Key.From == KeyNone && e.inv.handler == nil {
+	if e.inv.op.Key.From == KeyNone && e.inv.handler == nil {
 		return fmt.Errorf("idem: the operation %s has no key, so it can emit no event: the same request would tell of itself twice", e.inv.op.stored)
 	}
 	payload, err := event.check()

@@ -259,3 +259,23 @@ func TestCallKeepsTheTraceOfItsContext(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+// Of an answer that no row was found nobody is told.
+func TestNoRowWakesNobody(t *testing.T) {
+	op := charge()
+	op.SQL = strings.Replace(op.SQL, "), idem_recorded AS (", `), idem_event AS (
+  INSERT INTO idem.outbox (scope, operation, topic, key, payload)
+  SELECT 't1', 'shop.Charge', 'charged', $9, row_to_json(d) FROM idem_done d
+), idem_recorded AS (`, 1)
+	op.Steps[0].Args = append(op.Steps[0].Args, Arg{From: ArgEvent, Text: "charged"})
+	spy := &outboxSpy{}
+	s := outboxShop(t, spy, nil, op)
+	wantStatus(t, s.post("Charge", "k", `{"amount": 1000}`), 409)
+	if n := len(s.outbox(t)); n != 0 || spy.wakes.Load() != 0 {
+		t.Errorf("%d events, %d wake-ups", n, spy.wakes.Load())
+	}
+	wantStatus(t, s.post("Charge", "k2", `{"amount": 10}`), 201)
+	if n := len(s.outbox(t)); n != 1 || spy.wakes.Load() != 1 {
+		t.Errorf("%d events, %d wake-ups", n, spy.wakes.Load())
+	}
+}

@@ -17,10 +17,11 @@ type Outbox interface {
 	Run(ctx context.Context, pools ...*pgxpool.Pool) error
 }
 
-// wake tells the dispatcher of this process of events, in memory: a NOTIFY in
-// the transaction would make commits wait for each other.
-func (s *Service) wake(ctx context.Context, inv *invocation) {
-	if s.outbox == nil || !inv.op.emits && !inv.emitted {
+// wake tells the dispatcher of this process of the events of an answer, in
+// memory: a NOTIFY in the transaction would make commits wait for each other. An
+// answer that no row was found has none.
+func (s *Service) wake(ctx context.Context, inv *invocation, ans *answer) {
+	if s.outbox == nil || !inv.emitted && (!inv.op.emits || ans.isProblem()) {
 		return
 	}
 	defer func() { // the events are committed, and so is the answer

@@ -127,7 +127,7 @@ func (s *Service) attempts(ctx context.Context, inv *invocation) *answer {
 		ans, failed := s.attempt(ctx, inv, &tries)
 		if failed == nil {
 			if !ans.replayed {
-				s.wake(ctx, inv)
+				s.wake(ctx, inv, ans)
 			}
 			return s.judge(inv, ans)
 		}
