@@ -36,6 +36,7 @@ type options struct {
 	slice   time.Duration
 	durable bool
 	sweep   int
+	outbox  int
 }
 
 func main() {
@@ -45,6 +46,7 @@ func main() {
 	flag.DurationVar(&o.slice, "slice", 250*time.Millisecond, "time of one contender in one round")
 	flag.BoolVar(&o.durable, "durable", true, "the server syncs each commit to disk, as in production")
 	flag.IntVar(&o.sweep, "sweep", 0, "compare the latency of requests with and without a sweeper that deletes this many expired keys, and nothing else")
+	flag.IntVar(&o.outbox, "outbox", 0, "write and deliver this many events with idemgen's outbox and with River, and nothing else")
 	flag.Parse()
 	if err := run(context.Background(), o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -73,6 +75,10 @@ func run(ctx context.Context, o options) error {
 	setting, err := settings(ctx, server.URL())
 	if err != nil {
 		return err
+	}
+	if o.outbox > 0 {
+		fmt.Printf("%d clients; %s\n", o.clients, setting)
+		return outboxBeside(ctx, server.URL(), o)
 	}
 	if o.sweep > 0 {
 		fmt.Printf("%d clients, interleaved slices of %s each; %s\n", o.clients, o.slice, setting)

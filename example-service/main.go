@@ -92,7 +92,7 @@ func run(ctx context.Context, logger *slog.Logger, tenant string) error {
 // newHandler puts the emitted operations behind the service's own
 // authentication.
 func newHandler(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger, cards *gateway.Client) (http.Handler, *api.Service, error) {
-	svc, err := api.New(pool, api.Options{Caller: callerOf, Logger: logger, Go: functions(cards)})
+	svc, err := api.New(pool, api.Options{Caller: callerOf, Logger: logger, Go: functions(cards), Outbox: newDispatcher(logger)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -113,7 +113,7 @@ func functions(cards *gateway.Client) api.Funcs {
 	return api.Funcs{Refund: refunds.Refund, ChargeCard: cards.Charge, RefundCharge: cards.Refund}
 }
 
-// serve runs the server and the sweeper until ctx ends; requests in flight are
+// serve runs the server, the sweeper and the dispatcher until ctx ends; requests in flight are
 // finished first.
 func serve(ctx context.Context, handler http.Handler, svc *api.Service, listener net.Listener) error {
 	swept := make(chan error, 1)

@@ -62,7 +62,7 @@ func (q *Queries) ExpireRecord(ctx context.Context, arg ExpireRecordParams) erro
 }
 
 const FindRecord = `-- name: FindRecord :one
-SELECT true AS replayed, k.status, k.headers::text AS headers, k.body, k.fingerprint
+SELECT true AS replayed, k.status, k.headers::text AS headers, k.body, k.fingerprint, k.attempt
 FROM idem.keys k
 WHERE k.scope = $1 AND k.digest = $2 AND k.status <> 0 AND k.expires_at > clock_timestamp()
 `
@@ -78,6 +78,7 @@ type FindRecordRow struct {
 	Headers     string
 	Body        pgtype.Text
 	Fingerprint []byte
+	Attempt     int32
 }
 
 func (q *Queries) FindRecord(ctx context.Context, arg FindRecordParams) (FindRecordRow, error) {
@@ -89,6 +90,7 @@ func (q *Queries) FindRecord(ctx context.Context, arg FindRecordParams) (FindRec
 		&i.Headers,
 		&i.Body,
 		&i.Fingerprint,
+		&i.Attempt,
 	)
 	return i, err
 }

@@ -219,7 +219,7 @@ func (q *Queries) ExtendWork(ctx context.Context, arg ExtendWorkParams) (int64, 
 	return result.RowsAffected(), nil
 }
 
-const FindEvent = `-- name: FindEvent :many
+const FindAsync = `-- name: FindAsync :many
 SELECT idem.rfc3339(w.created_at) AS created_at, coalesce(w.lease_until > clock_timestamp(), w.held) AS running,
   k.status, k.headers::text AS headers, k.body
 FROM idem.work w JOIN idem.keys k ON k.scope = w.scope AND k.digest = w.digest
@@ -227,13 +227,13 @@ WHERE w.scope = $1::text AND w.event_id = $2::uuid AND w.operation = $3::text
   AND k.expires_at > clock_timestamp()
 `
 
-type FindEventParams struct {
+type FindAsyncParams struct {
 	Scope     string
 	EventID   pgtype.UUID
 	Operation string
 }
 
-type FindEventRow struct {
+type FindAsyncRow struct {
 	CreatedAt string
 	Running   bool
 	Status    int16
@@ -241,15 +241,15 @@ type FindEventRow struct {
 	Body      pgtype.Text
 }
 
-func (q *Queries) FindEvent(ctx context.Context, arg FindEventParams) ([]FindEventRow, error) {
-	rows, err := q.db.Query(ctx, FindEvent, arg.Scope, arg.EventID, arg.Operation)
+func (q *Queries) FindAsync(ctx context.Context, arg FindAsyncParams) ([]FindAsyncRow, error) {
+	rows, err := q.db.Query(ctx, FindAsync, arg.Scope, arg.EventID, arg.Operation)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []FindEventRow
+	var items []FindAsyncRow
 	for rows.Next() {
-		var i FindEventRow
+		var i FindAsyncRow
 		if err := rows.Scan(
 			&i.CreatedAt,
 			&i.Running,

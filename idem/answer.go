@@ -24,6 +24,7 @@ type answer struct {
 	stored     bool          // also where this is the first answer
 	err        *Error        // what it was made from, where that was here and now
 	event      Event         // where the status does not say it
+	attempt    int           // of a record: how often its operation ran
 }
 
 // meta is what is known about the answer beside its body.

@@ -4,10 +4,12 @@ import "strconv"
 
 // binding is where a statement's parameters come from, beside the invocation.
 type binding struct {
-	inv   *invocation
-	elem  []Value        // the element of an `each`
-	steps [][][]byte     // text results of the steps before
-	empty func() *answer // the @empty problem, nil if there is none
+	inv  *invocation
+	elem []Value // the element of an `each`
+	// ordinal is the element's number, from 1; 0 where there is no `each`.
+	ordinal int
+	steps   [][][]byte     // text results of the steps before
+	empty   func() *answer // the @empty problem, nil if there is none
 }
 
 // bind gives the parameters in text form, nil for NULL.
@@ -53,6 +55,10 @@ func (b binding) value(arg Arg) []byte {
 			return ans.keptHeaders()
 		}
 		return nil
+	case ArgEvent:
+		return []byte(inv.eventKey(arg.Text, b.ordinal))
+	case ArgTrace:
+		return inv.trace
 	case ArgLock:
 		return strconv.AppendInt(nil, inv.lock(), 10)
 	}

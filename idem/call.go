@@ -36,6 +36,9 @@ func (s *Service) callFor(ctx context.Context, op *operation, caller []any, key 
 		return nil, Meta{Status: refused.Status}, refused
 	}
 	inv.seen = seen
+	if op.emits || op.runsGo() {
+		inv.trace = traceOf(ctx, nil).json()
+	}
 	ans, err := s.serve(ctx, inv)
 	if err != nil {
 		return nil, Meta{}, err

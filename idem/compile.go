@@ -2,6 +2,7 @@ package idem
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -23,6 +24,7 @@ type operation struct {
 
 	calls bool      // there is a call among the steps
 	makes []ArgFrom // server-made values that the steps bind
+	emits bool      // its statements write events
 }
 
 // step is a Step with its statements.
@@ -141,6 +143,7 @@ func (op *operation) compileSteps(texts map[string]string, funcs functions) erro
 			compiled.existing = &q
 		}
 		op.steps = append(op.steps, compiled)
+		op.emits = op.emits || slices.ContainsFunc(compiled.Args, func(arg Arg) bool { return arg.From == ArgEvent })
 	}
 	return nil
 }

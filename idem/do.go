@@ -26,9 +26,10 @@ type Request struct {
 	// Policy: zero values are the defaults of profile ietf; a Wait below 0 is
 	// not to wait at all. Print, MaxBody and Force have no meaning here.
 	Policy Policy
-	// Observer and Seal are as in Options.
+	// Observer, Seal and Outbox are as in Options.
 	Observer Observer
 	Seal     cipher.AEAD
+	Outbox   Outbox
 }
 
 // Response is what a handler of Do answers, its writes kept.
@@ -67,7 +68,7 @@ func Do(ctx context.Context, pool *pgxpool.Pool, request Request, handler func(c
 	if err := request.validate(); err != nil {
 		return Response{}, Meta{}, err
 	}
-	s, err := newService(pool, Config{Profile: ProfileIETF}, Options{Observer: request.Observer, Seal: request.Seal})
+	s, err := newService(pool, Config{Profile: ProfileIETF}, Options{Observer: request.Observer, Seal: request.Seal, Outbox: request.Outbox})
 	if err != nil {
 		return Response{}, Meta{}, err
 	}
@@ -79,6 +80,7 @@ func Do(ctx context.Context, pool *pgxpool.Pool, request Request, handler func(c
 	inv.client = request.Key
 	inv.protect(request.Key)
 	inv.seen = s.watch(ctx, op)
+	inv.trace = traceOf(inv.seen.context(ctx), nil).json()
 	ans, err := s.await(inv.seen.context(ctx), inv)
 	if err != nil {
 		return Response{}, Meta{}, err
@@ -126,7 +128,8 @@ func (p Policy) orDefault() Policy {
 
 // runHandler is the business of Do.
 func (t *transaction) runHandler(ctx context.Context) (*answer, *failure) {
-	response, err := t.inv.handler(ctx, handle{t.c.pool.Conn()})
+	tx := handle{t.c.pool.Conn()}
+	response, err := t.inv.handler(withEmitter(ctx, t.inv, tx, "do"), tx)
 	if err != nil {
 		if _, wrong := ownError(err); wrong != nil { // looked into here, where a panic of its methods is met
 			err = wrong

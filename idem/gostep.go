@@ -72,7 +72,8 @@ func (r *stepRun) call(ctx context.Context, st *step) (results []any, err error)
 	}()
 	from := binding{inv: r.inv, steps: r.texts}
 	scan := func(into ...any) error { return from.scanArgs(st, into) }
-	results, err = st.run(context.WithValue(ctx, txKey{}, Tx(lease)), lease, scan)
+	ctx = withEmitter(context.WithValue(ctx, txKey{}, Tx(lease)), r.inv, lease, st.Name)
+	results, err = st.run(ctx, lease, scan)
 	return results, st.answered(err)
 }
 

@@ -128,6 +128,9 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request) (*invocation, *E
 		return nil, refused
 	}
 	inv.print = h.op.decoder.fingerprint(inv.values)
+	if h.op.emits || h.op.runsGo() {
+		inv.trace = traceOf(r.Context(), r.Header).json()
+	}
 	return inv, nil
 }
 

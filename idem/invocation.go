@@ -26,6 +26,13 @@ type invocation struct {
 	who     []any // the caller's values, as they were given
 	forced  bool  // X-Force-Retry: it runs whatever record there is
 	seen    *watch
+	// Of its events: the trace context they keep, what tells them from those of
+	// another execution under the key, the number of a forced run, and whether Go
+	// code has written any.
+	trace      []byte
+	generation string
+	run        int
+	emitted    bool
 	// stays: a context that is cancelled does not end the wait for the answer.
 	// net/http cancels one also where the client only sends no more, or where the
 	// server is about to stop, and the answer can still be written. One whose

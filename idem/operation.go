@@ -192,7 +192,7 @@ type Arg struct {
 	// list element's field (ArgItem), Step and Column the place of an earlier
 	// step's text result (ArgStep).
 	Field, Item, Step, Column int
-	Text                      string // ArgLiteral
+	Text                      string // ArgLiteral, ArgEvent
 	Kind                      Kind   // of the parameter
 	Array                     bool
 }
@@ -218,4 +218,6 @@ const (
 	ArgLock        // bigint: the advisory lock's number
 	// ArgEmptyHeaders is a jsonb: the headers that are kept with ArgEmpty.
 	ArgEmptyHeaders
+	ArgEvent // text: the key of the event that Text names among the operation's
+	ArgTrace // jsonb: the trace context of the request, or NULL
 )

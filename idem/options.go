@@ -22,6 +22,10 @@ type Options struct {
 	Call map[string]CallFunc
 	Undo map[string]UndoFunc
 
+	// Outbox dispatches the events of the operations: it is told of each commit
+	// that wrote some, and Run runs it. Nil: other processes dispatch.
+	Outbox Outbox
+
 	// Observer is told how every request ends, and more if it implements more;
 	// see Observers for several, and docs/operations.md. It is told of the sweeps of
 	// Run as well, unless Sweeper has an observer of its own.

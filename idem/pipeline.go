@@ -118,6 +118,9 @@ func readAnswer(row [][]byte) (*answer, error) {
 	}
 	ans := &answer{replayed: isTrue(row[0]), status: status, body: row[3], print: row[4]}
 	ans.gone = ans.replayed && row[3] == nil
+	if len(row) > len(answerFormats) { // of newRecordQuery
+		ans.attempt, _ = strconv.Atoi(string(row[len(answerFormats)]))
+	}
 	if row[2] != nil {
 		ans.headers = map[string]string{}
 		if err := addHeaders(ans.headers, row[2]); err != nil {

@@ -13,7 +13,7 @@ import (
 const storeLimit = 1 << 20
 
 var (
-	findRecord   = newAnswerQuery(gen.FindRecord)
+	findRecord   = newRecordQuery(gen.FindRecord)
 	expireRecord = newQuery(gen.ExpireRecord)
 	insertRecord = newQuery(gen.InsertRecord)
 	finishRecord = newQuery(gen.FinishRecord)

@@ -39,6 +39,9 @@ func (s *Service) overcomeServer(ctx context.Context, inv *invocation, f *failur
 	case pg.Code == "IDM01" && pg.ConstraintName == reusedRule:
 		return s.reused(ctx, inv, tries)
 	case isConflictOnKeys(pg):
+		if isConflictOnEvents(pg) {
+			inv.renewEvents()
+		}
 		if ans, err := s.find(ctx, inv); err != nil {
 			return s.refuse(inv, errUnavailable(err))
 		} else if ans != nil {

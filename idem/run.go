@@ -135,6 +135,9 @@ func (s *Service) attempts(ctx context.Context, inv *invocation) *answer {
 		inv.seen.attempt()
 		ans, failed := s.attempt(ctx, inv, &tries)
 		if failed == nil {
+			if !ans.replayed {
+				s.wake(ctx, inv, ans)
+			}
 			return s.judge(inv, ans)
 		}
 		if ans = s.overcome(ctx, inv, failed, &tries); ans != nil {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -58,6 +59,13 @@ var answerFormats = []int16{0, 0, 0, 0, 1}
 func newAnswerQuery(sql string) query {
 	q := newQuery(sql)
 	q.binary = answerFormats
+	return q
+}
+
+// newRecordQuery is newAnswerQuery of a record, which ends with its attempt.
+func newRecordQuery(sql string) query {
+	q := newQuery(sql)
+	q.binary = append(slices.Clip(answerFormats), 0)
 	return q
 }
 

@@ -64,6 +64,7 @@ type Service struct {
 	sweeper     Sweeper
 	completer   Completer
 	wakes       map[*pool]*wake // of the completers, by pool
+	outbox      Outbox // nil: other processes dispatch
 }
 
 // New compiles cfg. It fails if something is missing: a pool, a caller
@@ -105,6 +106,7 @@ func newService(pool *pgxpool.Pool, cfg Config, opts Options) (*Service, error) 
 		sweeper: opts.Sweeper, aead: opts.Seal,
 		own: own, authorize: opts.AuthorizeReplay, grace: afterTimeout,
 		funcs: functions{opts.Go, opts.Call, opts.Undo}, completer: opts.Completer.orDefault(), wakes: newWakes(pools),
+		outbox: opts.Outbox,
 	}
 	if s.logger == nil {
 		s.logger = slog.Default()
@@ -183,13 +185,15 @@ func (s *Service) handler(name Name) *handler {
 	return &handler{s: s, op: op}
 }
 
-// Run sweeps and completes, every pool of its own accord, until ctx ends and work
-// in flight is done. Completing is what async operations are done by, and how
+// Run sweeps and completes, every pool of its own accord, and dispatches events
+// where Options.Outbox is set, until ctx ends and work in flight is done. Completing is what async operations are done by, and how
 // those with calls go on whose process or client is gone.
 func (s *Service) Run(ctx context.Context) error {
 	completed := make(chan error, 1)
 	go func() { completed <- s.completeAll(ctx) }()
-	err := errors.Join(s.sweepAll(ctx), <-completed)
+	dispatched := make(chan error, 1)
+	go func() { dispatched <- s.dispatchAll(ctx) }()
+	err := errors.Join(s.sweepAll(ctx), <-completed, <-dispatched)
 	if left := s.work.wait(s.longest()); left > 0 {
 		err = errors.Join(err, fmt.Errorf("idem: %d operations still wait for PostgreSQL", left))
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/idemgen/idemgen/gen"
 )
 
-var findEvent = newQuery(gen.FindEvent)
+var findAsync = newQuery(gen.FindAsync)
 
 // statusOf says how an async operation stands. An event of another scope, or of
 // another operation, is as unknown as one that was never there.
@@ -20,7 +20,7 @@ func (s *Service) statusOf(ctx context.Context, inv *invocation, event string) (
 	if fault != nil {
 		return AsyncStatus{}, errEventUnknown()
 	}
-	results, err := inv.pool.sendAside(ctx, findEvent.with([]byte(inv.scope), []byte(id), []byte(inv.op.stored)))
+	results, err := inv.pool.sendAside(ctx, findAsync.with([]byte(inv.scope), []byte(id), []byte(inv.op.stored)))
 	switch {
 	case err != nil:
 		return AsyncStatus{}, errUnavailable(err)
@@ -45,7 +45,7 @@ func errEventUnknown() *Error {
 		Detail: "There is no such request of this caller, or its record has expired."}
 }
 
-// readStatus takes a row of findEvent, and gives the record where there is one.
+// readStatus takes a row of findAsync, and gives the record where there is one.
 func readStatus(event string, row [][]byte) (AsyncStatus, *answer, error) {
 	status := AsyncStatus{EventID: event, Status: AsyncQueued}
 	var err error

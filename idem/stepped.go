@@ -94,9 +94,11 @@ func (t *transaction) begin(ctx context.Context) (*answer, *failure) {
 		if t.inv.op.durable() {
 			return t.meet(results[record])
 		}
-		if ans, failed := t.s.read(results[record]); failed != nil || !t.inv.passes(ans) {
+		ans, failed := t.s.read(results[record])
+		if failed != nil || !t.inv.passes(ans) {
 			return ans, failed
 		}
+		t.inv.run = ans.attempt + 1
 	}
 	if err != nil {
 		return nil, &failure{err: err, step: unknownStep, claiming: t.inv.keyed() && isLockTimeout(err)}

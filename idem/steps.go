@@ -100,8 +100,8 @@ func (r *stepRun) send(ctx context.Context, i int) ([]result, *failure) {
 	}
 	var script []statement
 	elems := r.inv.values[st.Each-1].Elems
-	for _, elem := range elems {
-		from.elem = elem
+	for n, elem := range elems {
+		from.elem, from.ordinal = elem, n+1
 		script = append(script, st.query.with(from.bind(st.Args)...))
 	}
 	if len(script) == 0 {

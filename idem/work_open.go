@@ -145,6 +145,7 @@ func (w *work) first(ctx context.Context, t *transaction) (*answer, *failure) {
 	if failed := t.commitWith(ctx, w.beginning(t, done.stored(w.inv.op), call)); failed != nil {
 		return nil, failed
 	}
+	w.s.wakeFor(ctx, w.inv)
 	w.attempt, w.undoing = 1, false
 	w.moved(done, call)
 	return nil, nil

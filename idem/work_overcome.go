@@ -35,6 +35,12 @@ func (w *work) overcomeServer(ctx context.Context, f *failure, pg *pgconn.PgErro
 			return nil, true
 		}
 		return w.postpone(ctx, f.err), false
+	case isConflictOnEvents(pg):
+		w.inv.renewEvents()
+		if tries.more(&tries.vanished, maxVanished, RetryVanished) {
+			return nil, true
+		}
+		return w.postpone(ctx, f.err), false
 	case isStale(f.err):
 		if tries.more(&tries.fresh, maxFresh, RetryStaleStatement) {
 			return nil, true

@@ -57,6 +57,7 @@ func (w *work) runSegment(ctx context.Context, c *conn) (*answer, *failure) {
 	if failed := t.commitWith(ctx, w.leadsTo(run, ans, next)); failed != nil {
 		return nil, failed
 	}
+	w.s.wakeFor(ctx, w.inv)
 	w.moved(run.progress(), next)
 	return ans, nil
 }

@@ -1,5 +1,5 @@
 -- name: FindRecord :one
-SELECT true AS replayed, k.status, k.headers::text AS headers, k.body, k.fingerprint
+SELECT true AS replayed, k.status, k.headers::text AS headers, k.body, k.fingerprint, k.attempt
 FROM idem.keys k
 WHERE k.scope = $1 AND k.digest = $2 AND k.status <> 0 AND k.expires_at > clock_timestamp();
 

@@ -169,7 +169,7 @@ UPDATE idem.work w SET held = true, owner = NULL, lease_until = NULL, reason = @
 WHERE w.due_at IS NOT NULL AND NOT w.held AND greatest(w.due_at, w.lease_until) <= (SELECT clock_timestamp()) - @overdue::interval
   AND starts_with(w.operation, @prefix::text) AND NOT w.operation = ANY(@operations::text[]);
 
--- name: FindEvent :many
+-- name: FindAsync :many
 SELECT idem.rfc3339(w.created_at) AS created_at, coalesce(w.lease_until > clock_timestamp(), w.held) AS running,
   k.status, k.headers::text AS headers, k.body
 FROM idem.work w JOIN idem.keys k ON k.scope = w.scope AND k.digest = w.digest

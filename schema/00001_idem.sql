@@ -30,17 +30,22 @@ CREATE TABLE idem.keys (
 CREATE INDEX keys_expires_at ON idem.keys (expires_at);
 
 -- One row per event, written in the transaction of the operation it tells of.
+-- A PENDING event is dispatched from due_at on. While it is leased, that is the
+-- end of the lease; 'infinity' while an event ahead of it, with the same
+-- order_key, is not PROCESSED. attempt counts leases and fences the owners of
+-- older ones; failures counts deliveries that failed.
 CREATE TABLE idem.outbox (
   scope          text COLLATE "C" NOT NULL,
   id             uuid NOT NULL DEFAULT gen_random_uuid(),
   operation      text NOT NULL,
-  topic          text NOT NULL,
+  topic          text COLLATE "C" NOT NULL,
   key            text NOT NULL,
   order_key      text,
   headers        jsonb,
   payload        json NOT NULL,
   status         text NOT NULL DEFAULT 'PENDING' CHECK (status IN ('PENDING', 'PROCESSED', 'DEAD')),
   attempt        integer NOT NULL DEFAULT 0,
+  failures       integer NOT NULL DEFAULT 0,
   due_at         timestamptz NOT NULL DEFAULT clock_timestamp(),
   lease_owner    text,
   lease_until    timestamptz,
@@ -58,10 +63,11 @@ CREATE TABLE idem.outbox (
   autovacuum_analyze_scale_factor = 0.02
 );
 
-CREATE INDEX outbox_due ON idem.outbox (due_at) WHERE status = 'PENDING';
-CREATE INDEX outbox_order ON idem.outbox (scope, topic, order_key, created_at)
+CREATE INDEX outbox_due ON idem.outbox (topic, due_at) WHERE status = 'PENDING';
+CREATE INDEX outbox_order ON idem.outbox (scope, topic, order_key, created_at, id)
   WHERE order_key IS NOT NULL AND status <> 'PROCESSED';
 CREATE INDEX outbox_processed ON idem.outbox (processed_at) WHERE status = 'PROCESSED';
+CREATE INDEX outbox_dead ON idem.outbox (created_at, id) WHERE status = 'DEAD';
 
 -- One row per operation that is not done yet, beside its row in idem.keys: one
 -- that called another system in between, or one that is done later. Whoever has
@@ -169,6 +175,95 @@ BEGIN
     RAISE EXCEPTION 'a header value has control characters' USING ERRCODE = 'IDM02';
   END IF;
   RETURN value;
+END
+$$;
+-- +goose StatementEnd
+
+-- +goose StatementBegin
+-- claim_events leases due events to an owner, which is new at each call: of the
+-- topics of each pattern ("order.created", "order.*", "*"; the longest that fits
+-- counts) at most as many as it has room for. The topics are found by one probe
+-- of the index each, so that events which nobody here takes cost nothing, and
+-- are served in no fixed order, so that none starves.
+--
+-- An event is ahead of others with its scope, topic and order_key by
+-- (created_at, id). Those that wait for an event which is not leased here as
+-- well are put off until SettleEvents or `idemgen outbox` lets them go. Each
+-- statement sees what was committed before it began; since the rows are locked
+-- by then, the end of the event ahead is either seen here, or waits for the
+-- lock and then lets them go. They are returned too, without an owner: where they
+-- took all the room, there may be more. Hence READ COMMITTED, and a function. Its plans read
+-- indexes whatever the statistics say; jit would take such costs for real work.
+CREATE FUNCTION idem.claim_events(claimer text, lease interval, patterns text[], rooms integer[])
+  RETURNS SETOF idem.outbox
+  LANGUAGE plpgsql VOLATILE
+  SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET jit = off AS $$
+DECLARE
+  subject text := '';
+  subjects text[] := '{}';
+  fit integer;
+  taken integer;
+  ordered boolean;
+  in_order boolean := false;
+  scopes text[];
+  ids uuid[];
+  all_scopes text[] := '{}';
+  all_ids uuid[] := '{}';
+BEGIN
+  LOOP
+    SELECT o.topic INTO subject FROM idem.outbox o
+    WHERE o.status = 'PENDING' AND o.topic > subject ORDER BY o.topic LIMIT 1;
+    EXIT WHEN NOT FOUND;
+    subjects := subjects || subject;
+  END LOOP;
+  FOR subject, fit IN
+    SELECT t.name, (SELECT p.i FROM unnest(patterns) WITH ORDINALITY AS p (pattern, i)
+      WHERE p.pattern = t.name OR right(p.pattern, 1) = '*' AND starts_with(t.name, left(p.pattern, -1))
+      ORDER BY p.pattern = t.name DESC, length(p.pattern) DESC LIMIT 1)
+    FROM unnest(subjects) AS t (name) ORDER BY random()
+  LOOP
+    CONTINUE WHEN fit IS NULL OR rooms[fit] <= 0;
+    WITH victim AS MATERIALIZED (
+      SELECT o.scope, o.id FROM idem.outbox o
+      WHERE o.status = 'PENDING' AND o.topic = subject AND o.due_at <= (SELECT clock_timestamp())
+      ORDER BY o.due_at
+      LIMIT rooms[fit]
+      FOR UPDATE SKIP LOCKED
+    ), leased AS (
+      UPDATE idem.outbox o
+      SET lease_owner = claimer, lease_until = u.at, due_at = u.at, attempt = o.attempt + 1
+      FROM victim v, (SELECT clock_timestamp() + lease AS at) u
+      WHERE o.scope = v.scope AND o.id = v.id
+      RETURNING o.scope, o.id, o.order_key
+    )
+    SELECT count(*), coalesce(bool_or(l.order_key IS NOT NULL), false), array_agg(l.scope), array_agg(l.id)
+    INTO taken, ordered, scopes, ids FROM leased l;
+    CONTINUE WHEN taken = 0;
+    rooms[fit] := rooms[fit] - taken;
+    in_order := in_order OR ordered;
+    all_scopes := all_scopes || scopes;
+    all_ids := all_ids || ids;
+  END LOOP;
+  IF in_order THEN
+    UPDATE idem.outbox o
+    SET lease_owner = NULL, lease_until = NULL, due_at = 'infinity', attempt = o.attempt - 1
+    FROM (
+      SELECT DISTINCT l.scope, l.topic, l.order_key FROM unnest(all_scopes, all_ids) AS c (scope, id)
+      JOIN idem.outbox l ON l.scope = c.scope AND l.id = c.id WHERE l.order_key IS NOT NULL
+    ) k CROSS JOIN LATERAL (
+      SELECT p.created_at, p.id FROM idem.outbox p
+      WHERE p.scope = k.scope AND p.topic = k.topic AND p.order_key = k.order_key
+        AND p.status <> 'PROCESSED' AND p.lease_owner IS DISTINCT FROM claimer
+      ORDER BY p.created_at, p.id LIMIT 1
+    ) ahead
+    WHERE o.scope = k.scope AND o.topic = k.topic AND o.order_key = k.order_key
+      AND o.status = 'PENDING' AND o.lease_owner = claimer
+      AND (o.created_at, o.id) > (ahead.created_at, ahead.id);
+  END IF;
+  RETURN QUERY
+    SELECT o.* FROM unnest(all_scopes, all_ids) AS c (scope, id)
+    JOIN idem.outbox o ON o.scope = c.scope AND o.id = c.id
+    ORDER BY o.created_at, o.id;
 END
 $$;
 -- +goose StatementEnd

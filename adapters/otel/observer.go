@@ -21,6 +21,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 )
 
@@ -85,7 +86,17 @@ func (o *Observer) OperationStarted(ctx context.Context, start idem.OperationSta
 			attribute.String("http.request.method", start.Method), attribute.String("http.route", start.Path))
 	}
 	ctx, span := o.tracer.Start(ctx, string(start.Operation), trace.WithAttributes(attributes...))
-	return context.WithValue(ctx, spanKey{}, span)
+	return context.WithValue(traced(ctx), spanKey{}, span)
+}
+
+// traced lets the events that an operation writes keep the trace of its span.
+func traced(ctx context.Context) context.Context {
+	headers := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, headers)
+	if headers["traceparent"] == "" { // a no-op provider: the request's own headers count
+		return ctx
+	}
+	return idem.WithTraceContext(ctx, headers["traceparent"], headers["tracestate"])
 }
 
 // OperationEnded implements idem.Observer.

@@ -240,6 +240,22 @@ func TestSpansNest(t *testing.T) {
 	}
 }
 
+// An event that an operation writes has the trace of its span.
+func TestEventsKeepTheSpan(t *testing.T) {
+	r, pool := newRig(t), idemtest.Pool(t)
+	redeem(t, pool, r.Observer, "k", func(ctx context.Context, _ idem.Tx) (idem.Response, error) {
+		return idem.Response{}, idem.Emit(ctx, idem.OutboxEvent{Topic: "redeemed"})
+	})
+	var kept string
+	if err := pool.QueryRow(t.Context(), "SELECT headers->>'traceparent' FROM idem.outbox").Scan(&kept); err != nil {
+		t.Fatal(err)
+	}
+	span, _ := r.attributes(t, 0)
+	if want := "00-" + span.SpanContext().TraceID().String() + "-" + span.SpanContext().SpanID().String() + "-01"; kept != want {
+		t.Errorf("%s, want %s", kept, want)
+	}
+}
+
 func TestAbandonedRequests(t *testing.T) {
 	r, seen, pool := newRig(t), newSignal(), idemtest.Pool(t)
 	ctx, leave := context.WithCancel(t.Context())

@@ -162,6 +162,9 @@ func override(near, own spec.Declarations) spec.Declarations {
 	if near.Errors != nil {
 		out.Errors = near.Errors
 	}
+	if near.Outbox != nil {
+		out.Outbox = near.Outbox
+	}
 	return out
 }
 

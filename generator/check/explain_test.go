@@ -21,6 +21,7 @@ func TestExplanationsAreTrue(t *testing.T) {
 		diag.IntentColumns: {query: createPayment}, diag.IntentReturn: {query: createPayment},
 		diag.ProblemForm: {query: createPayment}, diag.HeaderForm: {query: createPayment}, diag.PolicyForm: {query: createPayment},
 		diag.ExampleForm: {query: strings.Replace(createPayment, "@currency", "'EUR'", 1)}, diag.ConstraintUnused: {query: createPayment},
+		diag.EventForm: {}, // whole queries
 	} {
 		e, _ := diag.Explain(code)
 		for _, example := range []string{e.Wrong, e.Right} {

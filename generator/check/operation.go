@@ -54,6 +54,7 @@ func (c *checker) operation(d *declaration) *model.Operation {
 	b.key()
 	b.keyless()
 	b.durable()
+	b.events()
 	b.forceRetry()
 	b.recordless()
 	b.headers()

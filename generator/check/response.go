@@ -42,6 +42,8 @@ func (b *builder) hiddenAlready(n int, name spec.Name) {
 		why = "@require hides it"
 	case slices.ContainsFunc(words.Statuses, func(s spec.Status) bool { return s.Column.Value == name.Value }):
 		why = "@status hides it"
+	case slices.ContainsFunc(words.Outbox, func(e spec.Event) bool { return e.If != nil && e.If.Value == name.Value }):
+		why = "@outbox hides it"
 	case whole != name.Value && slices.ContainsFunc(words.Omit, func(o spec.Name) bool { return o.Value == whole }):
 		why = "@omit " + whole + " hides all of it"
 	}
@@ -122,7 +124,8 @@ func (b *builder) visible(step *model.Step) []model.Column {
 	for _, col := range step.Query.Columns {
 		hidden := slices.Contains(step.Omit, col.Name) ||
 			slices.ContainsFunc(words.Requires, func(r spec.Require) bool { return r.Column.Value == col.Name }) ||
-			slices.ContainsFunc(words.Statuses, func(s spec.Status) bool { return s.Column.Value == col.Name })
+			slices.ContainsFunc(words.Statuses, func(s spec.Status) bool { return s.Column.Value == col.Name }) ||
+			slices.ContainsFunc(words.Outbox, func(e spec.Event) bool { return e.If != nil && e.If.Value == col.Name })
 		if !hidden {
 			out = append(out, col)
 		}

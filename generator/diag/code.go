@@ -54,4 +54,5 @@ const (
 	ConstraintUnused Code = "IDEM054" // @error of a constraint that the operation can't violate
 	ScopeForged      Code = "IDEM055" // the request, not the caller, says whose a row is
 	ScopeUnused      Code = "IDEM056" // an operation that does the same for every caller
+	EventForm        Code = "IDEM060" // an event that the statement can't write
 )

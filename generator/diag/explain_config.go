@@ -60,8 +60,8 @@ func explainConfig() []Explanation {
 		{
 			Code: NotYet, Title: "not in this version yet",
 			Meaning: "The word is part of the language, but this version of idemgen does not do it yet. It is refused, because ignoring it would give a service without it.",
-			Wrong:   "-- @outbox payment.created key=order_id",
-			Right:   "the query without @outbox, until a version that does it",
+			Wrong:   "-- @consume order.created",
+			Right:   "the query without @consume, until a version that does it",
 		},
 		{
 			Code: SpecForm, Title: "malformed endpoint spec",

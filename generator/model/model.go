@@ -169,9 +169,10 @@ type Step struct {
 	Statuses []StatusRule
 	Empty    Empty
 	Errors   []ErrorRule
-	Omit     []string // columns hidden in responses (requires and statuses are hidden too)
-	Intent   *Intent  // of this statement, nil if none
-	OnIntent string   // conflict | return
+	Omit     []string // columns hidden in responses (requires, statuses and conditions of events are hidden too)
+	Events   []Event
+	Intent   *Intent // of this statement, nil if none
+	OnIntent string  // conflict | return
 	// Go: a Go function in place of a statement. Query then has what it takes as
 	// Params and what it returns as Columns, and no SQL.
 	Go *GoStep
@@ -213,6 +214,17 @@ func (op *Operation) Durable() bool { return op.Async || op.Calls() > 0 }
 
 // IsCall reports whether the step calls another system.
 func (s *Step) IsCall() bool { return s.Go != nil && s.Go.Call != nil }
+
+// Event is @outbox: each row of the step writes one.
+type Event struct {
+	Topic string
+	// Label tells the events of an operation apart; the key of each is made of it.
+	Label   string
+	Key     string   // the column of the ordering key, "" for none
+	If      string   // the boolean column that says whether there is an event, "" for always
+	Columns []string // of the payload; nil: those that the response shows
+	Pos     diag.Pos
+}
 
 // Require is @require.
 type Require struct {

@@ -65,6 +65,10 @@ func goldens(t testing.TB) map[string]*Operation {
 			returns: "id bigint", change: func(s *model.Step) {
 				s.Query.Shape.InsertColumns = []string{"id", "tenant_id", "order_id", "amount", "note", "status", "meta", "created_at"}
 			}})),
+		"event_insert": planned(t, operation(t, "CreatePayment", forced, emitting(createPayment(), created(),
+			model.Event{Topic: "it's", Columns: []string{"note", "id"}}))),
+		"event_verbatim":  planned(t, operation(t, "PlaceOrder", optional, emitting(placeOrder(), model.Event{Topic: "order.placed", Key: "id"}))),
+		"event_steps":     planned(t, eventSteps(t)),
 		"sealed":          planned(t, operation(t, "CapturePayment", func(op *model.Operation) { op.Policy.Sealed = true }, capturePayment())),
 		"force_insert":    planned(t, operation(t, "CreatePayment", forced, createPayment())),
 		"force_guard":     planned(t, operation(t, "CapturePayment", forced, capturePayment())),
@@ -201,6 +205,17 @@ FROM payments p JOIN customers c ON c.tenant_id = p.tenant_id WHERE p.tenant_id 
 			s.Omit = []string{"customer.tenant_id"}
 			s.Empty.Problem.Status = 404
 		}}
+}
+
+// eventSteps writes events per element and per row.
+func eventSteps(t testing.TB) *model.Operation {
+	op := transfer(t)
+	op.Name = "TransferTold"
+	for _, st := range op.Steps[:3] {
+		st.Events = []model.Event{{Topic: "told", Label: st.Name + " told 1", Key: st.Query.Columns[0].Name}}
+	}
+	op.Steps[0].Events[0].If = "enough"
+	return op
 }
 
 // transfer has steps that lock, write per element, and feed each other.

@@ -8,7 +8,7 @@ package plan
 func (p *planner) forced(u *unit) Statement {
 	ps := u.userParams()
 	scope, digest, key, print := ps.runtime(ArgScope), ps.runtime(ArgDigest), ps.runtime(ArgKey), ps.runtime(ArgFingerprint)
-	sql := p.ungated(u, ps)
+	sql := p.ungated(u, ps, nextAttempt(scope, digest))
 	record := u.recordedCTE(scope, digest, key, print)
 	record.why = "The record before stays until this one takes its place."
 	record.query += `

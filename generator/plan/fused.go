@@ -19,7 +19,9 @@ func (p *planner) fused(u *unit) Statement {
 		ctes = append(ctes, lockGate(ps.runtime(ArgLock)))
 	}
 	ctes = append(ctes, user.ctes...)
-	ctes = append(ctes, a.cte(true), u.recordedCTE(scope, digest, key, print))
+	ctes = append(ctes, a.cte(true))
+	ctes = append(ctes, u.eventCTEs(ps, "idem_done", "")...)
+	ctes = append(ctes, u.recordedCTE(scope, digest, key, print))
 	// An expired record is rare: making way for it is a statement of the
 	// runtime's, and no part of every request.
 	sql := withQuery{ctes: ctes, main: firstAnswer + `

@@ -44,6 +44,11 @@ func (p *params) runtime(arg RuntimeArg) string {
 	return p.add(string(arg), Arg{Runtime: arg, Type: runtimeTypes[arg]})
 }
 
+// event is the place of the key of the operation's event with this label.
+func (p *params) event(label string) string {
+	return p.add(string(ArgEvent), Arg{Runtime: ArgEvent, Label: label, Type: runtimeTypes[ArgEvent]})
+}
+
 var runtimeTypes = map[RuntimeArg]model.Type{
 	ArgScope:        {Kind: model.KindText, Name: "text"},
 	ArgDigest:       {Kind: model.KindBytea, Name: "bytea"},
@@ -52,6 +57,8 @@ var runtimeTypes = map[RuntimeArg]model.Type{
 	ArgEmpty:        {Kind: model.KindText, Name: "text"},
 	ArgEmptyHeaders: {Kind: model.KindJSON, Name: "jsonb"},
 	ArgLock:         {Kind: model.KindInt8, Name: "bigint"},
+	ArgEvent:        {Kind: model.KindText, Name: "text"},
+	ArgTrace:        {Kind: model.KindJSON, Name: "jsonb"},
 }
 
 // What reviewers read about the runtime's values.
@@ -63,6 +70,8 @@ var runtimeNotes = map[RuntimeArg]string{
 	ArgEmpty:        "the problem where no row is found",
 	ArgEmptyHeaders: "its headers",
 	ArgLock:         "number of the advisory lock",
+	ArgEvent:        "key of the event",
+	ArgTrace:        "trace context of the request",
 }
 
 // comment is one line per parameter.
@@ -72,6 +81,9 @@ func (p *params) comment() string {
 		note := runtimeNotes[a.Runtime]
 		if a.Runtime == "" {
 			note = sourceNote(a.Source)
+		}
+		if a.Label != "" {
+			note += ": " + a.Label
 		}
 		fmt.Fprintf(&b, "-- $%d %s: %s\n", i+1, oneLine(p.names[i]), oneLine(note))
 	}

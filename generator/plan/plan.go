@@ -70,6 +70,7 @@ type Results struct {
 type Arg struct {
 	Source  model.Source
 	Runtime RuntimeArg // "" if Source is set
+	Label   string     // ArgEvent: which of the operation's events
 	Type    model.Type // of the parameter
 }
 
@@ -85,7 +86,9 @@ const (
 	ArgEmpty       RuntimeArg = "empty"       // text: the body of the @empty problem
 	// ArgEmptyHeaders is a jsonb: the headers of the @empty problem.
 	ArgEmptyHeaders RuntimeArg = "empty_headers"
-	ArgLock         RuntimeArg = "lock" // bigint: the advisory lock's number (reject)
+	ArgLock         RuntimeArg = "lock"  // bigint: the advisory lock's number (reject)
+	ArgEvent        RuntimeArg = "event" // text: the key of the event Label
+	ArgTrace        RuntimeArg = "trace" // jsonb: the request's trace context, or NULL
 )
 
 // Plan plans every operation of a service. It reports what no strategy can do.

@@ -37,6 +37,7 @@ func TestPitfall_13_OurNamesAreRefused(t *testing.T) {
 		`SELECT sku FROM "idem_Prior"`,
 		"WITH IDEM_done AS (SELECT 1) SELECT sku FROM lines",
 		"SELECT sku AS idem_hit FROM lines",
+		"WITH idem_event AS (SELECT 1) SELECT sku FROM lines",
 		"DELETE FROM shop.idem_gone RETURNING sku",
 	} {
 		wantDiagnostic(t, diag.NameCollision, operation(t, "Q", nil, step{name: "Q", command: "one", sql: sql, returns: "sku text"}))

@@ -60,6 +60,14 @@ func (r renderer) members(n *node, from string) string {
 	return "SELECT\n" + indent(strings.Join(items, ",\n"), "  ")
 }
 
+// rowJSON is rowText as a json.
+func (r renderer) rowJSON(n *node, from string) string {
+	if len(n.children) == 0 {
+		return "'{}'::json"
+	}
+	return "(SELECT row_to_json(idem_row) FROM (\n" + indent(r.members(n, from), "  ") + "\n) AS idem_row)"
+}
+
 func (r renderer) member(n *node, from string) string {
 	name := sqltext.QuoteIdent(n.name)
 	if n.slot != nil && len(n.children) == 0 {

@@ -114,6 +114,10 @@ func argument(a Arg, key string, in values) []byte {
 		return []byte(problemBody)
 	case ArgEmptyHeaders:
 		return []byte(problemHeaders)
+	case ArgEvent:
+		return []byte(a.Label + "/" + key)
+	case ArgTrace:
+		return []byte(`{"traceparent": "00-trace"}`)
 	case ArgLock:
 		return fmt.Appendf(nil, "%d", int64(digest[0])<<8|int64(digest[1]))
 	}

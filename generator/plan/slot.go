@@ -64,6 +64,11 @@ func (u *unit) visible() []slot {
 	for _, s := range u.step.Statuses {
 		hidden = append(hidden, s.Column)
 	}
+	for _, e := range u.step.Events {
+		if e.If != "" {
+			hidden = append(hidden, e.If)
+		}
+	}
 	return slices.DeleteFunc(slices.Clone(u.slots), func(s slot) bool {
 		return slices.ContainsFunc(hidden, s.within)
 	})

@@ -30,6 +30,8 @@ func (p *planner) stepStatement(u *unit) Statement {
 		s.SQL = ps.comment() + u.returningOnly(items) + ";\n"
 	default:
 		sql := u.userCTE("idem_step")
+		sql.ctes = append(sql.ctes, u.eventCTEs(ps, "idem_step", "")...)
+		s.Args = ps.args
 		sql.main = selectItems(items) + "\nFROM idem_step s"
 		s.SQL = ps.comment() + sql.text()
 	}

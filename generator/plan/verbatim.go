@@ -41,7 +41,7 @@ func goneCTE(scope, digest string) cte {
 func (p *planner) verbatim(u *unit) Statement {
 	ps := u.userParams()
 	scope, digest := ps.runtime(ArgScope), ps.runtime(ArgDigest)
-	sql := p.ungated(u, ps)
+	sql := p.ungated(u, ps, "")
 	set := []string{"status = a.status", "headers = a.headers", "body = " + u.storedBody()}
 	policy := p.op.Policy
 	why := ""
@@ -58,15 +58,17 @@ func (p *planner) verbatim(u *unit) Statement {
 // unkeyed is the section for a request without a key: the answer alone.
 func (p *planner) unkeyed(u *unit) Statement {
 	ps := u.userParams()
-	sql := p.ungated(u, ps)
+	sql := p.ungated(u, ps, "")
 	return Statement{Name: "unkeyed", SQL: ps.comment() + sql.text(), Args: ps.args, Results: Results{Answer: true}}
 }
 
-// ungated is the user's statement as it stands, and its answer.
-func (p *planner) ungated(u *unit, ps *params) withQuery {
+// ungated is the user's statement as it stands, its answer and its events, whose
+// keys end in the SQL text attempt.
+func (p *planner) ungated(u *unit, ps *params, attempt string) withQuery {
 	a := p.answer(u, ps)
 	sql := u.userCTE("idem_done")
 	sql.ctes = append(sql.ctes, a.cte(false))
+	sql.ctes = append(sql.ctes, u.eventCTEs(ps, "idem_done", attempt)...)
 	sql.main = firstAnswer
 	return sql
 }

@@ -36,7 +36,7 @@ func (w argWriter) arg(a plan.Arg) (string, error) {
 		if !ok {
 			return "", fmt.Errorf("operation %s: unknown runtime value %q", w.op.Name, a.Runtime)
 		}
-		return object("", member{"From", from}), nil
+		return object("", member{"From", from}, member{"Text", text(a.Label)}), nil
 	}
 	return w.source(a.Source, a.Type)
 }
@@ -49,6 +49,8 @@ var runtimeArgs = map[plan.RuntimeArg]string{
 	plan.ArgEmpty:        "idem.ArgEmpty",
 	plan.ArgEmptyHeaders: "idem.ArgEmptyHeaders",
 	plan.ArgLock:         "idem.ArgLock",
+	plan.ArgEvent:        "idem.ArgEvent",
+	plan.ArgTrace:        "idem.ArgTrace",
 }
 
 // plainSources need no index.
@@ -134,6 +136,8 @@ func (w argWriter) fieldIndex(in *model.Input) (int, error) {
 func describe(a plan.Arg) string {
 	s := a.Source
 	switch {
+	case a.Label != "":
+		return string(a.Runtime) + ": " + a.Label
 	case a.Runtime != "":
 		return string(a.Runtime)
 	case s.Input != nil && s.Kind == model.SourceHas:

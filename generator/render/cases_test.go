@@ -127,7 +127,8 @@ func putCustomer() *plan.Operation {
 	key := model.Key{From: "intent", Prefix: []model.Part{{Text: "put-"}, {Name: "id"}}}
 	op := operation("PutCustomer", "put_customer", "PUT", "/v1/customers/{id}", 200, key, step, id, name, tenant)
 	return &plan.Operation{Model: op, Strategy: plan.Fused, RoundTrips: 1, Statements: []plan.Statement{
-		{Name: "keyed", SQL: "SELECT 1;\n", Args: append(args(tenant, id, name), runtimeValues()...)},
+		{Name: "keyed", SQL: "SELECT 1;\n", Args: append(append(args(tenant, id, name), runtimeValues()...),
+			plan.Arg{Runtime: plan.ArgEvent, Label: "PutCustomer customer.put 1"}, plan.Arg{Runtime: plan.ArgTrace})},
 	}}
 }
 

@@ -117,15 +117,23 @@ func conformanceKey(op *model.Operation) string {
 	return ""
 }
 
+// writtenTables are the tables whose changes are the operation's effects. The
+// outbox is one of them, and the last, where every execution writes events.
 func writtenTables(op *model.Operation) string {
 	var names []string
+	var events []model.Event
 	for _, step := range op.Steps {
+		events = append(events, step.Events...)
 		for _, table := range step.Query.Shape.Writes {
 			names = append(names, qualified(table))
 		}
 	}
 	slices.Sort(names)
-	return list("string", texts(slices.Compact(names)))
+	names = slices.Compact(names)
+	if len(events) > 0 && !slices.ContainsFunc(events, func(e model.Event) bool { return e.If != "" }) {
+		names = append(names, "idem.outbox")
+	}
+	return list("string", texts(names))
 }
 
 // exampleBody is the @example, or a body made of the required inputs; nil for

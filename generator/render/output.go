@@ -152,7 +152,8 @@ func memberName(c model.Column) string {
 func hidden(step *model.Step, column string) bool {
 	return slices.ContainsFunc(step.Omit, func(o string) bool { return sameColumn(o, column) }) ||
 		slices.ContainsFunc(step.Requires, func(r model.Require) bool { return sameColumn(r.Column, column) }) ||
-		slices.ContainsFunc(step.Statuses, func(s model.StatusRule) bool { return sameColumn(s.Column, column) })
+		slices.ContainsFunc(step.Statuses, func(s model.StatusRule) bool { return sameColumn(s.Column, column) }) ||
+		slices.ContainsFunc(step.Events, func(e model.Event) bool { return e.If != "" && sameColumn(e.If, column) })
 }
 
 // sameColumn compares names as the plan does: a declaration may write a column

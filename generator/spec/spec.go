@@ -21,6 +21,7 @@ type Declarations struct {
 	Empty    *Empty
 	Errors   []ErrorRule
 	Omit     []Name
+	Outbox   []Event
 
 	// Operation words.
 	HTTP      *HTTP
@@ -123,6 +124,14 @@ type Empty struct{ Problem Problem }
 type ErrorRule struct {
 	Name    Name // a constraint, or five characters of SQLSTATE
 	Problem Problem
+}
+
+// Event is @outbox.
+type Event struct {
+	Topic   Name
+	Key     *Name  // the column of the ordering key
+	If      *Name  // the boolean column that says whether there is an event
+	Columns []Name // of the payload; nil: those of the response
 }
 
 // HTTP is @http.

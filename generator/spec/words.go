@@ -38,7 +38,7 @@ func words() []word {
 		{name: "empty", form: "STATUS, or " + problemArgs, example: "404 no_such_payment", once: true, parse: parseEmpty},
 		{name: "error", form: "CONSTRAINT " + problemArgs, example: "payments_amount_check 422 amount_not_positive", named: parseError, nameOK: isConstraint, nameWhat: "a constraint or SQLSTATE"},
 		{name: "omit", form: "COLUMN, …", example: "[secret]", parse: parseOmit},
-		{name: "outbox", notYet: true},
+		{name: "outbox", form: "TOPIC [key=COLUMN] [if=COLUMN] [columns=a,b]", example: "payment.created key=order_id", named: parseOutbox, nameOK: isTopic, nameWhat: "a topic"},
 		{name: "http", form: "METHOD /path/{name} [STATUS]", example: "POST /v1/transfers 201", operation: true, once: true, parse: parseHTTP},
 		{name: "webhook", operation: true, notYet: true},
 		{name: "consume", operation: true, notYet: true},

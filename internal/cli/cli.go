@@ -129,7 +129,7 @@ Exit codes: 0 nothing to report, 1 findings or drift, 2 the work could not be do
 	flags.StringVar(&a.color, "color", "auto", "colours: auto, always or never; auto follows the terminal and NO_COLOR")
 	root.SetFlagErrorFunc(a.unknownFlag)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkFlags() }
-	root.AddCommand(a.generate(), a.verify(), a.eject(), a.init(), a.sweep(), a.schema(), a.explain(), a.version())
+	root.AddCommand(a.generate(), a.verify(), a.eject(), a.init(), a.sweep(), a.outbox(), a.schema(), a.explain(), a.version())
 	return root
 }
 

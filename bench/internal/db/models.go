@@ -33,6 +33,7 @@ type IdemOutbox struct {
 	Payload       []byte
 	Status        string
 	Attempt       int32
+	Failures      int32
 	DueAt         pgtype.Timestamptz
 	LeaseOwner    pgtype.Text
 	LeaseUntil    pgtype.Timestamptz
@@ -42,6 +43,28 @@ type IdemOutbox struct {
 	Reason        pgtype.Text
 	CreatedAt     pgtype.Timestamptz
 	ProcessedAt   pgtype.Timestamptz
+}
+
+type IdemWork struct {
+	Scope      string
+	Digest     []byte
+	Operation  string
+	Async      bool
+	EventID    pgtype.UUID
+	Input      []byte
+	Results    []byte
+	Step       int32
+	Attempt    int32
+	Tries      int32
+	Owner      pgtype.Text
+	LeaseUntil pgtype.Timestamptz
+	DueAt      pgtype.Timestamptz
+	Held       bool
+	Reason     pgtype.Text
+	Undoing    bool
+	Refusal    []byte
+	CreatedAt  pgtype.Timestamptz
+	ExpiresAt  pgtype.Timestamptz
 }
 
 type Payment struct {

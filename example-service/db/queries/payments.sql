@@ -4,6 +4,7 @@
 -- @intent payments (tenant_id, order_id)
 -- @error payments_amount_check 422 amount_not_positive "amount must be positive"
 -- @header Location "/v1/payments/{id}"
+-- @outbox payment.created key=order_id
 -- @tag payments
 -- @example {"order_id": "order-1", "amount": 1250, "currency": "EUR"}
 INSERT INTO payments (tenant_id, order_id, amount, currency, note)
@@ -14,6 +15,7 @@ RETURNING id, order_id, amount, currency, status, note, created_at;
 -- Capture an authorized payment. A payment can be captured once.
 -- @http POST /v1/payments/{id}/capture 200
 -- @empty 409 not_authorized "the payment isn't waiting for its capture"
+-- @outbox payment.captured key=order_id
 -- @tag payments
 UPDATE payments
 SET status = 'captured', captured_at = now()

@@ -45,14 +45,16 @@ func capturePaymentOperation() *idem.Operation {
 			{
 				Name: "CapturePayment",
 				Args: []idem.Arg{
-					{From: idem.ArgField, Field: 1},                      // $1 caller.tenant_id
-					{From: idem.ArgField, Field: 0, Kind: idem.KindInt8}, // $2 path.id
-					{From: idem.ArgScope},                                // $3 scope
-					{From: idem.ArgDigest},                               // $4 digest
-					{From: idem.ArgKey},                                  // $5 key
-					{From: idem.ArgFingerprint},                          // $6 fingerprint
-					{From: idem.ArgEmpty},                                // $7 empty
-					{From: idem.ArgEmptyHeaders},                         // $8 empty_headers
+					{From: idem.ArgField, Field: 1},                                  // $1 caller.tenant_id
+					{From: idem.ArgField, Field: 0, Kind: idem.KindInt8},             // $2 path.id
+					{From: idem.ArgScope},                                            // $3 scope
+					{From: idem.ArgDigest},                                           // $4 digest
+					{From: idem.ArgKey},                                              // $5 key
+					{From: idem.ArgFingerprint},                                      // $6 fingerprint
+					{From: idem.ArgEmpty},                                            // $7 empty
+					{From: idem.ArgEmptyHeaders},                                     // $8 empty_headers
+					{From: idem.ArgEvent, Text: "CapturePayment payment.captured 1"}, // $9 event: CapturePayment payment.captured 1
+					{From: idem.ArgTrace},                                            // $10 trace
 				},
 				Empty: idem.Empty{
 					Problem: &idem.Problem{

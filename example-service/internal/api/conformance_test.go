@@ -95,7 +95,7 @@ func conformanceOperations() []idemtest.Operation {
 			Method: "POST",
 			Path:   "/v1/payments/{id}/capture",
 			Inputs: []idemtest.Input{{Name: "path.id", Value: "1", Other: "2"}},
-			Writes: []string{"public.payments"},
+			Writes: []string{"public.payments", "idem.outbox"},
 			Kept:   idemtest.Kept{Success: 24 * time.Hour, ClientError: 2 * time.Hour},
 		},
 		{
@@ -137,7 +137,7 @@ func conformanceOperations() []idemtest.Operation {
 				{Name: "body.note", Other: `"other example"`},
 				{Name: "body.order_id", Other: `"other example"`, Fresh: true, Length: 64},
 			},
-			Writes: []string{"public.payments"},
+			Writes: []string{"public.payments", "idem.outbox"},
 			Intent: true,
 			Kept:   idemtest.Kept{Success: 24 * time.Hour, ClientError: 2 * time.Hour},
 		},

@@ -72,15 +72,17 @@ func createPaymentOperation() *idem.Operation {
 			{
 				Name: "CreatePayment",
 				Args: []idem.Arg{
-					{From: idem.ArgField, Field: 4},                      // $1 caller.tenant_id
-					{From: idem.ArgField, Field: 3},                      // $2 body.order_id
-					{From: idem.ArgField, Field: 0, Kind: idem.KindInt8}, // $3 body.amount
-					{From: idem.ArgField, Field: 1},                      // $4 body.currency
-					{From: idem.ArgField, Field: 2},                      // $5 body.note
-					{From: idem.ArgScope},                                // $6 scope
-					{From: idem.ArgDigest},                               // $7 digest
-					{From: idem.ArgKey},                                  // $8 key
-					{From: idem.ArgFingerprint},                          // $9 fingerprint
+					{From: idem.ArgField, Field: 4},                                // $1 caller.tenant_id
+					{From: idem.ArgField, Field: 3},                                // $2 body.order_id
+					{From: idem.ArgField, Field: 0, Kind: idem.KindInt8},           // $3 body.amount
+					{From: idem.ArgField, Field: 1},                                // $4 body.currency
+					{From: idem.ArgField, Field: 2},                                // $5 body.note
+					{From: idem.ArgScope},                                          // $6 scope
+					{From: idem.ArgDigest},                                         // $7 digest
+					{From: idem.ArgKey},                                            // $8 key
+					{From: idem.ArgFingerprint},                                    // $9 fingerprint
+					{From: idem.ArgEvent, Text: "CreatePayment payment.created 1"}, // $10 event: CreatePayment payment.created 1
+					{From: idem.ArgTrace},                                          // $11 trace
 				},
 				Empty: idem.Empty{Problem: &idem.Problem{Status: 409, Code: "conflict", Title: "Conflict"}},
 				Errors: []idem.ErrorRule{

@@ -103,6 +103,7 @@ type IdemOutbox struct {
 	Payload       []byte
 	Status        string
 	Attempt       int32
+	Failures      int32
 	DueAt         pgtype.Timestamptz
 	LeaseOwner    pgtype.Text
 	LeaseUntil    pgtype.Timestamptz

@@ -35,6 +35,7 @@ type CapturePaymentRow struct {
 // Capture an authorized payment. A payment can be captured once.
 // @http POST /v1/payments/{id}/capture 200
 // @empty 409 not_authorized "the payment isn't waiting for its capture"
+// @outbox payment.captured key=order_id
 // @tag payments
 func (q *Queries) CapturePayment(ctx context.Context, arg CapturePaymentParams) (CapturePaymentRow, error) {
 	row := q.db.QueryRow(ctx, capturePayment, arg.TenantID, arg.ID)
@@ -79,6 +80,7 @@ type CreatePaymentRow struct {
 // @intent payments (tenant_id, order_id)
 // @error payments_amount_check 422 amount_not_positive "amount must be positive"
 // @header Location "/v1/payments/{id}"
+// @outbox payment.created key=order_id
 // @tag payments
 // @example {"order_id": "order-1", "amount": 1250, "currency": "EUR"}
 func (q *Queries) CreatePayment(ctx context.Context, arg CreatePaymentParams) (CreatePaymentRow, error) {

@@ -20,6 +20,8 @@
 -- $6 fingerprint: digest of the declared inputs
 -- $7 empty: the problem where no row is found
 -- $8 empty_headers: its headers
+-- $9 event: key of the event: CapturePayment payment.captured 1
+-- $10 trace: trace context of the request
 WITH idem_prior AS MATERIALIZED (
   -- The record. An expired one is answered as NULL: it is deleted, and this statement sent again.
   SELECT k.status, k.headers, k.body, k.fingerprint, k.expires_at <= clock_timestamp() AS stale
@@ -61,6 +63,21 @@ idem_answer AS MATERIALIZED (
   FROM idem_gate
   LEFT JOIN (SELECT true AS idem_hit, x.* FROM idem_done x LIMIT 1) d ON true
   WHERE idem_gate.open
+),
+
+idem_event AS (
+  INSERT INTO idem.outbox (scope, operation, topic, key, order_key, headers, payload)
+  SELECT $3, 'payments.CapturePayment', 'payment.captured', $9, left(d.order_id::text, 255), $10::jsonb,
+    (SELECT row_to_json(idem_row) FROM (
+      SELECT
+        d.id,
+        d.order_id,
+        d.amount,
+        d.currency,
+        d.status,
+        idem.rfc3339(d.captured_at) AS captured_at
+    ) AS idem_row)
+  FROM (SELECT x.* FROM idem_done x LIMIT 1) d
 ),
 
 idem_recorded AS (

@@ -25,6 +25,8 @@
 -- $7 digest: hash of the operation and the key
 -- $8 key: the key
 -- $9 fingerprint: digest of the declared inputs
+-- $10 event: key of the event: CreatePayment payment.created 1
+-- $11 trace: trace context of the request
 WITH idem_prior AS MATERIALIZED (
   -- The record. An expired one is answered as NULL: it is deleted, and this statement sent again.
   SELECT k.status, k.headers, k.body, k.fingerprint, k.expires_at <= clock_timestamp() AS stale
@@ -60,6 +62,22 @@ idem_answer AS MATERIALIZED (
         d.note,
         idem.rfc3339(d.created_at) AS created_at
     ) AS idem_row) AS body
+  FROM idem_done d
+),
+
+idem_event AS (
+  INSERT INTO idem.outbox (scope, operation, topic, key, order_key, headers, payload)
+  SELECT $6, 'payments.CreatePayment', 'payment.created', $10, left(d.order_id::text, 255), $11::jsonb,
+    (SELECT row_to_json(idem_row) FROM (
+      SELECT
+        d.id,
+        d.order_id,
+        d.amount,
+        d.currency,
+        d.status,
+        d.note,
+        idem.rfc3339(d.created_at) AS created_at
+    ) AS idem_row)
   FROM idem_done d
 ),
 

@@ -59,6 +59,9 @@ type Options struct {
 	Pool func(scope string) *pgxpool.Pool
 	// Pools lists every pool that Pool may give: Ready asks, Run sweeps them all.
 	Pools []*pgxpool.Pool
+	// Outbox dispatches the events of the operations: it is told of each commit
+	// that wrote some, and Run runs it. Nil: other processes dispatch.
+	Outbox idem.Outbox
 }
 
 // Service serves the operations. It is safe for concurrent use.
@@ -78,6 +81,7 @@ func New(pool *pgxpool.Pool, opts Options) (*Service, error) {
 		Pool:        opts.Pool,
 		Pools:       opts.Pools,
 		Problem:     opts.Problem,
+		Outbox:      opts.Outbox,
 
 		AuthorizeReplay: opts.replayAuthorizer(),
 	})
@@ -151,7 +155,8 @@ func (s *Service) Handler(op idem.Name) http.Handler { return s.inner.Handler(op
 // scripts: the runtime's, and those that operations declare.
 func (s *Service) ExposedHeaders() []string { return s.inner.ExposedHeaders() }
 
-// Run sweeps expired keys until ctx ends and work in flight is done.
+// Run sweeps expired keys, and dispatches events where Options.Outbox is set,
+// until ctx ends and work in flight is done.
 func (s *Service) Run(ctx context.Context) error { return s.inner.Run(ctx) }
 
 // Ready fails where the runtime's tables are missing or of another version.

@@ -43,13 +43,15 @@ func putCustomerOperation() *idem.Operation {
 			{
 				Name: "PutCustomer",
 				Args: []idem.Arg{
-					{From: idem.ArgField, Field: 2}, // $1 caller.tenant_id
-					{From: idem.ArgField, Field: 0}, // $2 path.id
-					{From: idem.ArgField, Field: 1}, // $3 body.name
-					{From: idem.ArgScope},           // $4 scope
-					{From: idem.ArgDigest},          // $5 digest
-					{From: idem.ArgKey},             // $6 key
-					{From: idem.ArgFingerprint},     // $7 fingerprint
+					{From: idem.ArgField, Field: 2},                           // $1 caller.tenant_id
+					{From: idem.ArgField, Field: 0},                           // $2 path.id
+					{From: idem.ArgField, Field: 1},                           // $3 body.name
+					{From: idem.ArgScope},                                     // $4 scope
+					{From: idem.ArgDigest},                                    // $5 digest
+					{From: idem.ArgKey},                                       // $6 key
+					{From: idem.ArgFingerprint},                               // $7 fingerprint
+					{From: idem.ArgEvent, Text: "PutCustomer customer.put 1"}, // $8 event: PutCustomer customer.put 1
+					{From: idem.ArgTrace},                                     // $9 trace
 				},
 				Requires: []idem.Problem{
 					{Status: 409, Code: "closed", Title: "closed"}, // allowed

@@ -105,9 +105,12 @@ BEGIN
       RETURNING w.expires_at AS at
     )
     SELECT count(*) AS deleted, coalesce(max(g.at), since::timestamptz)::timestamptz AS last INTO deleted, last FROM gone g;
+    COMMIT;
     EXIT WHEN deleted < size;
+    took := clock_timestamp() - began;
     since := last;
-    size := CASE WHEN clock_timestamp() - began > interval '1 second' THEN greatest(least(batch, 10), size / 2) ELSE least(batch, size * 2) END;
+    size := CASE WHEN took > interval '1 second' THEN greatest(least(batch, 10), size / 2) ELSE least(batch, size * 2) END;
+    PERFORM pg_sleep(greatest(0, rest * extract(epoch FROM took) * (1 - extract(epoch FROM began - started) / 1800)));
   END LOOP;
 END
 $$;

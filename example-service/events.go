@@ -1,0 +1,24 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+
+	"github.com/idemgen/idemgen/idem/outbox"
+)
+
+// newDispatcher delivers the events that operations write to the receiver at
+// EVENTS_URL, each as a POST under its own key. Without one they go to the log.
+func newDispatcher(logger *slog.Logger) *outbox.Dispatcher {
+	d := &outbox.Dispatcher{Logger: logger, Sinks: map[string]outbox.Sink{
+		"*": outbox.Func(func(ctx context.Context, e outbox.Event) error {
+			logger.InfoContext(ctx, "event", "topic", e.Topic, "operation", e.Operation)
+			return nil
+		}),
+	}}
+	if url := os.Getenv("EVENTS_URL"); url != "" {
+		d.Sinks["*"] = &outbox.HTTP{URL: url}
+	}
+	return d
+}

@@ -1,0 +1,104 @@
+package outbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// HTTP is a Sink that sends an event as a POST: the payload as the body, the key
+// as `Idempotency-Key`, a structured-field string (RFC 9651,
+// draft-ietf-httpapi-idempotency-key-header-07), and the trace context that was
+// stored with the event. 2xx is success. It does not follow redirects.
+type HTTP struct {
+	URL string
+	// Client is one with a timeout of 30 seconds if nil. It is copied; its
+	// CheckRedirect is not asked.
+	Client *http.Client
+	// Header is sent with every event: Authorization, for one.
+	Header http.Header
+	// Prepare may change a request before it is sent: sign it, choose another URL.
+	// Its error counts like one of the sink. It is called at every try.
+	Prepare func(r *http.Request, e Event) error
+}
+
+// traceHeaders are those of a stored event that are sent on (W3C Trace Context).
+var traceHeaders = []string{"traceparent", "tracestate"}
+
+// Deliver sends an event.
+func (h *HTTP) Deliver(ctx context.Context, e Event) (Answer, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(e.Payload))
+	if err != nil {
+		return Answer{}, errors.New("the sink's URL can't be used") // the error would show it
+	}
+	for name, values := range h.Header {
+		r.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Idempotency-Key", quoteKey(e.Key))
+	for _, name := range traceHeaders {
+		if value := e.Headers[name]; value != "" {
+			r.Header.Set(name, value)
+		}
+	}
+	if h.Prepare != nil {
+		if err := h.Prepare(r, e); err != nil {
+			return Answer{}, err
+		}
+	}
+	response, err := h.client().Do(r)
+	if err != nil {
+		return Answer{}, fmt.Errorf("no answer: %w", withoutURL(err))
+	}
+	defer func() { _ = response.Body.Close() }()
+	content, err := io.ReadAll(io.LimitReader(response.Body, maxContent+1))
+	if err != nil {
+		return Answer{}, fmt.Errorf("the answer broke off: %w", err)
+	}
+	answer := Answer{Status: response.StatusCode, Header: keptHeader(response.Header), Content: string(content)}
+	return answer, judge(response, content, time.Now())
+}
+
+// client never follows a redirect: the event would go to a receiver that nobody
+// chose, and as a GET at that.
+func (h *HTTP) client() *http.Client {
+	client := http.Client{Timeout: defaultTimeout}
+	if h.Client != nil {
+		client = *h.Client
+	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &client
+}
+
+// defaultTimeout is that of a sink without a client of its own.
+const defaultTimeout = 30 * time.Second
+
+// withoutURL is an error without the URL, in which there may be a secret.
+func withoutURL(err error) error {
+	type unwrapper interface{ Unwrap() error }
+	if wrapped, ok := err.(unwrapper); ok && strings.Contains(err.Error(), "://") && wrapped.Unwrap() != nil {
+		return wrapped.Unwrap()
+	}
+	return err
+}
+
+// keptHeader are the headers of an answer that are kept with the event.
+func keptHeader(header http.Header) map[string]string {
+	kept := map[string]string{}
+	for _, name := range []string{"Content-Type", "Location", "Retry-After"} {
+		if value := header.Get(name); value != "" {
+			kept[name] = value
+		}
+	}
+	return kept
+}
+
+var keyEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+
+// quoteKey is a key as a serialised structured-field string.
+func quoteKey(key string) string { return `"` + keyEscapes.Replace(key) + `"` }
