@@ -6,6 +6,10 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/idemgen/idemgen/idem/idemtest"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 func holding() *Operation {
@@ -205,5 +209,38 @@ func TestMisfitIsHeld(t *testing.T) {
 		if held, err := ListHeld(t.Context(), s.pool, 10); err != nil || len(held) != want {
 			t.Errorf("%s: %+v, %v", age, held, err)
 		}
+	}
+}
+
+// In every mode in which pgx can execute statements, poolers in mind.
+func TestHoldInEveryMode(t *testing.T) {
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol} {
+		t.Run(mode.String(), func(t *testing.T) {
+			pool := idemtest.Open(t, idemtest.URL(t, shopTables), func(config *pgxpool.Config) { config.ConnConfig.DefaultQueryExecMode = mode })
+			s := openStation(t, pool, &till{}, nil, holding(), payout())
+			s.till.after = func(_ context.Context, v visit) error {
+				if v.n == 1 && v.what == "Charge" {
+					return errors.New("lost")
+				}
+				return nil
+			}
+			wantCode(t, s.post("Ride", "k", order1), 409, "held")
+			s.held(t, 1)
+			if err := RetryHeld(t.Context(), s.pool, "t1", "shop.Ride", "k"); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.completeOnce(t); err != nil {
+				t.Fatal(err)
+			}
+			s.settled(t)
+			event := eventOfAnswer(t, s.post("Payout", "k", `{"order_id": "o2", "amount": 5}`))
+			if err := s.completeOnce(t); err != nil {
+				t.Fatal(err)
+			}
+			s.wantState(t, event, AsyncDone)
+			if _, err := (&Sweeper{Pool: pool}).Sweep(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
