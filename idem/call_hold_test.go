@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/idemgen/idemgen/idem/idemtest"
 	"github.com/jackc/pgx/v5"
@@ -41,7 +42,9 @@ func (s *station) held(t *testing.T, calls int) HeldWork {
 func (s *station) completeOnce(t *testing.T) error {
 	c := &completing{s: s.Service, pool: s.pools.all[0], names: s.durableNames(), free: make(chan struct{}, 8)}
 	_, err := c.round(t.Context())
-	c.jobs.Wait()
+	if left := s.work.wait(time.Minute); left > 0 {
+		t.Errorf("%d are still at it", left)
+	}
 	return err
 }
 
