@@ -44,6 +44,28 @@ type IdemOutbox struct {
 	ProcessedAt   pgtype.Timestamptz
 }
 
+type IdemWork struct {
+	Scope      string
+	Digest     []byte
+	Operation  string
+	Async      bool
+	EventID    pgtype.UUID
+	Input      []byte
+	Results    []byte
+	Step       int32
+	Attempt    int32
+	Tries      int32
+	Owner      pgtype.Text
+	LeaseUntil pgtype.Timestamptz
+	DueAt      pgtype.Timestamptz
+	Held       bool
+	Reason     pgtype.Text
+	Undoing    bool
+	Refusal    []byte
+	CreatedAt  pgtype.Timestamptz
+	ExpiresAt  pgtype.Timestamptz
+}
+
 type Payment struct {
 	ID        int64
 	TenantID  string
