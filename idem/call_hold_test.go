@@ -6,6 +6,11 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/idemgen/idemgen/idem/idemtest"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 func holding() *Operation {
@@ -37,7 +42,9 @@ func (s *station) held(t *testing.T, calls int) HeldWork {
 func (s *station) completeOnce(t *testing.T) error {
 	c := &completing{s: s.Service, pool: s.pools.all[0], names: s.durableNames(), free: make(chan struct{}, 8)}
 	_, err := c.round(t.Context())
-	c.jobs.Wait()
+	if left := s.work.wait(time.Minute); left > 0 {
+		t.Errorf("%d are still at it", left)
+	}
 	return err
 }
 
@@ -205,5 +212,38 @@ func TestMisfitIsHeld(t *testing.T) {
 		if held, err := ListHeld(t.Context(), s.pool, 10); err != nil || len(held) != want {
 			t.Errorf("%s: %+v, %v", age, held, err)
 		}
+	}
+}
+
+// In every mode in which pgx can execute statements, poolers in mind.
+func TestHoldInEveryMode(t *testing.T) {
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol} {
+		t.Run(mode.String(), func(t *testing.T) {
+			pool := idemtest.Open(t, idemtest.URL(t, shopTables), func(config *pgxpool.Config) { config.ConnConfig.DefaultQueryExecMode = mode })
+			s := openStation(t, pool, &till{}, nil, holding(), payout())
+			s.till.after = func(_ context.Context, v visit) error {
+				if v.n == 1 && v.what == "Charge" {
+					return errors.New("lost")
+				}
+				return nil
+			}
+			wantCode(t, s.post("Ride", "k", order1), 409, "held")
+			s.held(t, 1)
+			if err := RetryHeld(t.Context(), s.pool, "t1", "shop.Ride", "k"); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.completeOnce(t); err != nil {
+				t.Fatal(err)
+			}
+			s.settled(t)
+			event := eventOfAnswer(t, s.post("Payout", "k", `{"order_id": "o2", "amount": 5}`))
+			if err := s.completeOnce(t); err != nil {
+				t.Fatal(err)
+			}
+			s.wantState(t, event, AsyncDone)
+			if _, err := (&Sweeper{Pool: pool}).Sweep(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

@@ -52,7 +52,7 @@ func TestCallKeysAreApart(t *testing.T) {
 	for _, id := range [][5]string{
 		{"t1", "Ride", "k", "Charge", "call"}, {"t2", "Ride", "k", "Charge", "call"}, {"t1", "Other", "k", "Charge", "call"},
 		{"t1", "Ride", "k2", "Charge", "call"}, {"t1", "Ride", "k", "Notify", "call"}, {"t1", "Ride", "k", "Charge", "undo"},
-		{"t1R", "ide", "k", "Charge", "call"},
+		{"t1R", "ide", "k", "Charge", "call"}, {"t1", "Ride", "kx", "Charge", "call"}, {"t1k", "Ride", "x", "Charge", "call"},
 	} {
 		key := digestKey(id[0], id[1], id[2], id[3], id[4])
 		if seen[key] || len(key) != 64 {

@@ -175,3 +175,23 @@ func TestCallSession(t *testing.T) {
 		t.Errorf("%d of 3 writes saw the tenant", n)
 	}
 }
+
+// A deploy has taken the calls out of an operation, and a request of before is not
+// done: it is in flight to those of the version now, and never runs beside it.
+func TestUnfinishedKeyMeetsAnotherStrategy(t *testing.T) {
+	for _, op := range []*Operation{
+		createPayment("Create", "10ms", true), takeJob(), transfer("Transfer", ReadCommitted), transfer("Strict", Serializable),
+	} {
+		t.Run(string(op.Name), func(t *testing.T) {
+			op.Policy.Wait = 0
+			s := newShop(t, op)
+			s.exec(t, "INSERT INTO jobs DEFAULT VALUES")
+			s.exec(t, `INSERT INTO idem.keys (scope, digest, operation, key, fingerprint, status, expires_at)
+				VALUES ('t1', $1, 'shop.x', 'k', '\x00', 0, 'infinity')`, digestFor(string(op.Name)))
+			wantCode(t, s.post(op.Name, "k", bodyFor(op.Name)), 409, "in-flight")
+			if n := s.count(t, allEffects); n != 0 {
+				t.Errorf("%d effects", n)
+			}
+		})
+	}
+}

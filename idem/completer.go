@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"sync"
 	"time"
 
 	"github.com/idemgen/idemgen/gen"
@@ -78,12 +77,10 @@ type completing struct {
 	pool   *pool
 	names  Value
 	free   chan struct{} // a token per operation under way
-	jobs   sync.WaitGroup
-	looked time.Time // for orphans
+	looked time.Time     // for orphans
 }
 
 func (c *completing) run(ctx context.Context) {
-	defer c.jobs.Wait()
 	wake := c.s.wakes[c.pool]
 	for ctx.Err() == nil {
 		full, err := c.round(ctx)
@@ -122,11 +119,11 @@ func (c *completing) round(ctx context.Context) (full bool, err error) {
 	for _, row := range rows {
 		c.free <- struct{}{}
 		c.s.work.add()
-		c.jobs.Go(func() {
-			defer func() { <-c.free }()
+		go func() { // Run waits for it
 			defer c.s.work.done()
+			defer func() { <-c.free }()
 			c.s.complete(ctx, c.pool, owner, row)
-		})
+		}()
 	}
 	return len(rows) == room, err
 }

@@ -108,6 +108,9 @@ func (s *Service) read(r result) (*answer, *failure) {
 	if err != nil {
 		return nil, &failure{err: err}
 	}
+	if ans.status == 0 { // unfinished, of a version of the operation that had calls
+		return nil, &failure{err: errNoAnswer, claiming: true}
+	}
 	return ans, nil
 }
 

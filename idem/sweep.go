@@ -92,8 +92,12 @@ func (s *Sweeper) Sweep(ctx context.Context) (Swept, error) {
 		return swept, err
 	}
 	var ended int64 // they go with their keys, which are counted
-	if err := set.drain(ctx, &ended, &swept.Rounds, sweepWork); err != nil {
+	var rounds int
+	if err := set.drain(ctx, &ended, &rounds, sweepWork); err != nil {
 		return swept, err
+	}
+	if ended > 0 {
+		swept.Rounds += rounds
 	}
 	seconds, err := queries(set.Pool).OldestOverdue(ctx)
 	if err != nil {

@@ -47,7 +47,7 @@ func explainConfig() []Explanation {
 		},
 		{
 			Code: EditedFile, Title: "an emitted file was edited by hand",
-			Meaning: "The file differs from what idemgen wrote, as idemgen.lock has it. Writing it again would lose the edit, so nothing was written. Undo the edit, or move the change to the annotation, the query or the template.",
+			Meaning: "The file differs from what idemgen wrote, as idemgen.lock has it. Writing it again would lose the edit, so nothing was written. Undo the edit, or move the change to the annotation, the query or the template; or take the files of the operation by idemgen eject.",
 			Wrong:   "an edit in internal/api/create_payment.go",
 			Right:   "the same change in db/queries/payments.sql, then idemgen generate",
 		},
