@@ -58,7 +58,7 @@ func run(ctx context.Context, logger *slog.Logger, tenant string) error {
 		return printAPIKey(ctx, os.Stdout, db.New(pool), tenant)
 	}
 
-	handler, svc, err := newHandler(ctx, pool, logger)
+	handler, svc, err := newHandler(ctx, pool, logger, stripeSecrets()...)
 	if err != nil {
 		return err
 	}
@@ -76,9 +76,9 @@ func run(ctx context.Context, logger *slog.Logger, tenant string) error {
 }
 
 // newHandler puts the emitted operations behind the service's own
-// authentication.
-func newHandler(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) (http.Handler, *api.Service, error) {
-	svc, err := api.New(pool, api.Options{Caller: callerOf, Logger: logger, Go: functions()})
+// authentication, and the webhooks beside it.
+func newHandler(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger, secrets ...string) (http.Handler, *api.Service, error) {
+	svc, err := api.New(pool, api.Options{Caller: callerOf, Logger: logger, Go: functions(), Webhooks: webhooks(secrets)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -89,6 +89,9 @@ func newHandler(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) (h
 	r.Use(middleware.Recoverer)
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	if err := svc.Mount(r.With(authenticate(db.New(pool)))); err != nil {
+		return nil, nil, err
+	}
+	if err := svc.MountWebhooks(r); err != nil {
 		return nil, nil, err
 	}
 	return r, svc, nil

@@ -64,7 +64,7 @@ func twoServices(t testing.TB) [2]*service {
 // open starts one service over a pool.
 func open(t testing.TB, pool *pgxpool.Pool) *service {
 	t.Helper()
-	handler, svc, err := newHandler(context.Background(), pool, slog.New(slog.NewTextHandler(t.Output(), nil)))
+	handler, svc, err := newHandler(context.Background(), pool, slog.New(slog.NewTextHandler(t.Output(), nil)), oldSecret, newSecret)
 	if err != nil {
 		t.Fatal(err)
 	}

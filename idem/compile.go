@@ -37,7 +37,7 @@ func compileOperation(cfg *Config, op *Operation, funcs map[string]GoFunc) (*ope
 	if err != nil {
 		return nil, err
 	}
-	decoder, err := compileFields(op, cfg.UnknownFields)
+	decoder, err := compileFields(op, cfg.UnknownFields || op.Webhook.System != "")
 	if err != nil {
 		return nil, err
 	}

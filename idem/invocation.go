@@ -26,6 +26,8 @@ type invocation struct {
 	who     []any // the caller's values, as they were given
 	forced  bool  // X-Force-Retry: it runs whatever record there is
 	seen    *watch
+	// delivered: it is a webhook's delivery, which has a scope and no caller.
+	delivered bool
 	// stays: a context that is cancelled does not end the wait for the answer.
 	// net/http cancels one also where the client only sends no more, or where the
 	// server is about to stop, and the answer can still be written. One whose

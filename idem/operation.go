@@ -27,6 +27,8 @@ type Operation struct {
 	Headers []string
 	// Answer says how a stepped body is made; the others make it in SQL.
 	Answer Answer
+	// Webhook: the operation receives deliveries of another system.
+	Webhook Webhook
 }
 
 // Strategy is how claim, business SQL and record share one transaction.
@@ -57,6 +59,8 @@ const (
 	KeyHeader KeyFrom = "header"
 	KeyIntent KeyFrom = "intent" // derived from the intent's inputs
 	KeySource KeyFrom = "source"
+	// KeyDelivery is "webhook-SYSTEM-" and the delivery's id.
+	KeyDelivery KeyFrom = "delivery"
 )
 
 // Part is a piece of a template: literal text, or the field Name.

@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/plan"
@@ -16,7 +17,8 @@ type apiView struct {
 	OperationNames string
 	Config         string
 	Defaults       bool
-	Funcs          bool // some operations have Go steps
+	Funcs          bool   // some operations have Go steps
+	Webhooks       string // the names of operations that are webhooks
 }
 
 // packageNames are the identifiers of api.go.
@@ -25,7 +27,7 @@ var packageNames = []string{
 }
 
 // methodNames are the methods of Service, beside which operations get theirs.
-var methodNames = []string{"Mount", "Handler", "Run", "Ready", "ExposedHeaders", "inner"}
+var methodNames = []string{"Mount", "MountWebhooks", "Handler", "Run", "Ready", "ExposedHeaders", "inner"}
 
 func newAPIView(svc *model.Service, ops []*plan.Operation, im *imports) (apiView, error) {
 	im.add("context", "crypto/cipher", "fmt", "log/slog", "net/http",
@@ -44,10 +46,15 @@ func newAPIView(svc *model.Service, ops []*plan.Operation, im *imports) (apiView
 	if funcs, _ := goUses(ops); len(funcs) > 0 {
 		view.Funcs = true
 	}
-	names := make([]string, len(ops))
-	for i, op := range ops {
-		names[i] = exportedName(op.Model)
+	var names, hooks []string
+	for _, op := range ops {
+		if isWebhook(op) {
+			hooks = append(hooks, exportedName(op.Model))
+		} else {
+			names = append(names, exportedName(op.Model))
+		}
 	}
+	view.Webhooks = strings.Join(hooks, ", ")
 	if view.OperationNames = list("idem.Name", names); view.OperationNames == "" {
 		view.OperationNames = "nil"
 	}
@@ -56,6 +63,8 @@ func newAPIView(svc *model.Service, ops []*plan.Operation, im *imports) (apiView
 	}
 	return view, nil
 }
+
+func isWebhook(op *plan.Operation) bool { return op.Model.Webhook != nil }
 
 func callerView(svc *model.Service, im *imports) structView {
 	root := &node{}

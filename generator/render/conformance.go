@@ -24,6 +24,7 @@ const (
 // no file where none has a key. Out and migrations are relative to
 // the folder of idemgen.yaml.
 func Conformance(out, migrations string, svc *model.Service, ops []*plan.Operation) ([]files.File, error) {
+	ops = slices.DeleteFunc(slices.Clone(ops), isWebhook) // the kit has no system to sign with
 	view := conformanceView{
 		Package: svc.Package, Profile: svc.Profile, OneScope: svc.ScopeSource.Kind == model.SourceNone,
 		Seals: slices.ContainsFunc(ops, func(op *plan.Operation) bool { return op.Model.Policy.Sealed }),
