@@ -48,8 +48,8 @@ func TestEverySectionIsPrepared(t *testing.T) {
 	}
 	defer conn.Release()
 	files := emittedSQL(t)
-	if len(files) != 12 {
-		t.Errorf("%d files for 12 operations", len(files))
+	if len(files) != 14 {
+		t.Errorf("%d files for 14 operations", len(files))
 	}
 	for file, text := range files {
 		parts := idemtest.Sections(text)
