@@ -17,6 +17,7 @@ func emitCases() []emitCase {
 		newCase("payments", service(), createPayment(), deleteCustomer(), getBook(), listPayments(), patchCustomer(), placeOrder(), putCustomer()),
 		newCase("names", service(), reservedNames()),
 		newCase("open", openService(), moveStock(), readUnit()),
+		onlyHooks(),
 	}
 }
 
