@@ -196,7 +196,7 @@ func checkNo500(t *testing.T, a answer, r request) {
 func TestCase_key_1(t *testing.T) {
 	s := newService(t)
 	c := s.as(t, "acme")
-	handler, _, err := newHandler(t.Context(), s.pool, nil, s.client)
+	handler, _, err := newHandler(t.Context(), s.pool, nil, s.client, oldSecret)
 	if err != nil {
 		t.Fatal(err)
 	}

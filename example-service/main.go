@@ -72,7 +72,7 @@ func run(ctx context.Context, logger *slog.Logger, tenant string) error {
 		return err
 	}
 	defer stopGateway()
-	handler, svc, err := newHandler(ctx, pool, logger, &gateway.Client{URL: cards})
+	handler, svc, err := newHandler(ctx, pool, logger, &gateway.Client{URL: cards}, stripeSecrets()...)
 	if err != nil {
 		return err
 	}
@@ -90,9 +90,9 @@ func run(ctx context.Context, logger *slog.Logger, tenant string) error {
 }
 
 // newHandler puts the emitted operations behind the service's own
-// authentication.
-func newHandler(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger, cards *gateway.Client) (http.Handler, *api.Service, error) {
-	svc, err := api.New(pool, api.Options{Caller: callerOf, Logger: logger, Go: functions(cards), Outbox: newDispatcher(logger)})
+// authentication, and the webhooks beside it.
+func newHandler(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger, cards *gateway.Client, secrets ...string) (http.Handler, *api.Service, error) {
+	svc, err := api.New(pool, api.Options{Caller: callerOf, Logger: logger, Go: functions(cards), Outbox: newDispatcher(logger), Webhooks: webhooks(secrets)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -103,6 +103,9 @@ func newHandler(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger, ca
 	r.Use(middleware.Recoverer)
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	if err := svc.Mount(r.With(authenticate(db.New(pool)))); err != nil {
+		return nil, nil, err
+	}
+	if err := svc.MountWebhooks(r); err != nil {
 		return nil, nil, err
 	}
 	return r, svc, nil

@@ -72,7 +72,7 @@ func open(t testing.TB, pool *pgxpool.Pool) *service {
 	other := httptest.NewServer(cards)
 	t.Cleanup(other.Close)
 	client := &gateway.Client{URL: other.URL, HTTP: httpClient(t)}
-	handler, svc, err := newHandler(context.Background(), pool, slog.New(slog.NewTextHandler(t.Output(), nil)), client)
+	handler, svc, err := newHandler(context.Background(), pool, slog.New(slog.NewTextHandler(t.Output(), nil)), client, oldSecret, newSecret)
 	if err != nil {
 		t.Fatal(err)
 	}

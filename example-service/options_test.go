@@ -19,7 +19,7 @@ func TestCase_scope_4(t *testing.T) {
 	s := newService(t)
 	revoked := api.Caller{}
 	svc, err := api.New(s.pool, api.Options{
-		Go:     functions(s.client),
+		Go: functions(s.client), Webhooks: webhooks([]string{oldSecret}),
 		Caller: func(*http.Request) (api.Caller, error) { return api.Caller{}, errors.New("only from Go") },
 		AuthorizeReplay: func(_ context.Context, operation idem.Name, caller api.Caller) error {
 			if caller == revoked && operation == api.CreateAccount {
@@ -62,7 +62,7 @@ func TestOwnErrorBodies(t *testing.T) {
 	s := newService(t)
 	calls := 0
 	svc, err := api.New(s.pool, api.Options{
-		Go:     functions(s.client),
+		Go: functions(s.client), Webhooks: webhooks([]string{oldSecret}),
 		Caller: func(*http.Request) (api.Caller, error) { return api.Caller{TenantID: "acme"}, nil },
 		Problem: func(e *idem.Error) (string, []byte) {
 			calls++

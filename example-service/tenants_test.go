@@ -76,7 +76,7 @@ func TestCase_scope_3(t *testing.T) {
 // Mounted without the authentication, every operation answers 401.
 func TestWithoutAuthentication(t *testing.T) {
 	s := newService(t)
-	svc, err := api.New(s.pool, api.Options{Caller: callerOf, Go: functions(s.client)})
+	svc, err := api.New(s.pool, api.Options{Caller: callerOf, Go: functions(s.client), Webhooks: webhooks([]string{oldSecret})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestWithoutAuthentication(t *testing.T) {
 func TestScopesThatAreNone(t *testing.T) {
 	s := newService(t)
 	for _, tenant := range []string{"", strings.Repeat("x", 256)} {
-		svc, err := api.New(s.pool, api.Options{Go: functions(s.client), Caller: func(*http.Request) (api.Caller, error) {
+		svc, err := api.New(s.pool, api.Options{Go: functions(s.client), Webhooks: webhooks([]string{oldSecret}), Caller: func(*http.Request) (api.Caller, error) {
 			return api.Caller{TenantID: tenant}, nil
 		}})
 		if err != nil {

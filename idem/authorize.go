@@ -10,7 +10,7 @@ import (
 // passes. No connection is held here, and no copy of the request waits for this
 // one.
 func (s *Service) authorized(ctx context.Context, inv *invocation, ans *answer) *answer {
-	if s.authorize == nil || !ans.replayed {
+	if s.authorize == nil || !ans.replayed || inv.delivered {
 		return ans
 	}
 	err := s.askAuthorizer(ctx, inv)

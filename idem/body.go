@@ -24,14 +24,7 @@ func (op *operation) readDocument(w http.ResponseWriter, r *http.Request) ([]byt
 			return nil, refused
 		}
 	}
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Code: "body-too-large", Title: "Request body too large"}
-	case err != nil:
-		return nil, &Error{Status: http.StatusBadRequest, Code: "body-unreadable", Title: "The request body ended early"}
-	}
-	return body, nil
+	return body, unread(err)
 }
 
 // checkMedia takes JSON in UTF-8; any media type where the body is bytes.
@@ -70,4 +63,25 @@ func (op *operation) takesBytes() bool {
 		}
 	}
 	return false
+}
+
+// readRaw reads the body of a delivery as it was sent, whatever its media type says.
+func readRaw(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *Error) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return nil, nil
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	return body, unread(err)
+}
+
+// unread is the refusal of a body that could not be read to its end.
+func unread(err error) *Error {
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return &Error{Status: http.StatusRequestEntityTooLarge, Code: "body-too-large", Title: "Request body too large"}
+	case err != nil:
+		return &Error{Status: http.StatusBadRequest, Code: "body-unreadable", Title: "The request body ended early"}
+	}
+	return nil
 }

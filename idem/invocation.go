@@ -33,6 +33,8 @@ type invocation struct {
 	generation string
 	run        int
 	emitted    bool
+	// delivered: it is a webhook's delivery, which has a scope and no caller.
+	delivered bool
 	// stays: a context that is cancelled does not end the wait for the answer.
 	// net/http cancels one also where the client only sends no more, or where the
 	// server is about to stop, and the answer can still be written. One whose

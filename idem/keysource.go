@@ -39,6 +39,11 @@ func (inv *invocation) findKey(client string, p *protocol) *Error {
 		inv.protect(inv.hashed(nil, inv.texts(intent.Key)...))
 	case KeySource:
 		return inv.keyFromSource(key)
+	case KeyDelivery:
+		if client == "" {
+			return errKeyMissing("A webhook's key is made of its delivery's id.")
+		}
+		inv.protect(client)
 	}
 	return nil
 }

@@ -31,6 +31,8 @@ type Operation struct {
 	// down, and Run's completer does the steps, under the same key. Status, Headers
 	// and Answer are those of the recorded response. The strategy is Stepped.
 	Async bool
+	// Webhook: the operation receives deliveries of another system.
+	Webhook Webhook
 }
 
 // Strategy is how claim, business SQL and record share one transaction.
@@ -61,6 +63,8 @@ const (
 	KeyHeader KeyFrom = "header"
 	KeyIntent KeyFrom = "intent" // derived from the intent's inputs
 	KeySource KeyFrom = "source"
+	// KeyDelivery is "webhook-SYSTEM-" and the delivery's id.
+	KeyDelivery KeyFrom = "delivery"
 )
 
 // Part is a piece of a template: literal text, or the field Name.

@@ -26,6 +26,11 @@ type Options struct {
 	// that wrote some, and Run runs it. Nil: other processes dispatch.
 	Outbox Outbox
 
+	// Webhooks verify deliveries, by system. New fails, and names each, where one is
+	// missing, where one is of a system that no operation is a webhook of, and where
+	// one has a method Check() error that fails.
+	Webhooks map[string]Verifier
+
 	// Observer is told how every request ends, and more if it implements more;
 	// see Observers for several, and docs/operations.md. It is told of the sweeps of
 	// Run as well, unless Sweeper has an observer of its own.

@@ -61,10 +61,11 @@ type Service struct {
 	problemBase string
 	own         *ownProblems // nil: the profile's
 	funcs       functions
+	hooks       map[string]*hook // by system
 	sweeper     Sweeper
 	completer   Completer
 	wakes       map[*pool]*wake // of the completers, by pool
-	outbox      Outbox // nil: other processes dispatch
+	outbox      Outbox          // nil: other processes dispatch
 }
 
 // New compiles cfg. It fails if something is missing: a pool, a caller
@@ -88,7 +89,10 @@ func New(pool *pgxpool.Pool, cfg Config, caller CallerFunc, opts Options) (*Serv
 		return nil, err
 	}
 	s.caller = caller
-	return s, s.compile()
+	if err := s.compile(); err != nil {
+		return nil, err
+	}
+	return s, s.compileHooks(opts.Webhooks)
 }
 
 // newService is what every use of a pool needs.
@@ -166,12 +170,21 @@ func (s *Service) Operation(name Name) *Operation {
 
 // Handler returns the handler of an operation; path parameters come from
 // r.PathValue. It panics if the service has no such operation.
-func (s *Service) Handler(name Name) http.Handler { return s.handler(name) }
+// That of a webhook serves all operations of its system.
+func (s *Service) Handler(name Name) http.Handler {
+	if h := s.hookOf(name); h != nil {
+		return h
+	}
+	return s.handler(name)
+}
 
 // EscapedHandler is Handler for routers that match the path as it was sent,
 // such as chi: they leave path parameters percent-encoded where the path has
 // a form of its own ("%2F"). net/http's ServeMux decodes them.
 func (s *Service) EscapedHandler(name Name) http.Handler {
+	if h := s.hookOf(name); h != nil {
+		return h
+	}
 	h := s.handler(name)
 	h.escaped = true
 	return h

@@ -30,7 +30,12 @@ func (b *builder) durable() {
 	refuse := func(code diag.Code, pos diag.Pos, hint, message string, args ...any) {
 		b.diags.Errorf(code, pos, message, args...).Hint("%s", hint)
 	}
+	if b.op.Webhook != nil {
+		refuse(diag.KeyRule, pos, "let the webhook write down what came, with an event by @outbox for what takes longer",
+			"%s is for requests of clients, and this is a webhook", what)
+	}
 	switch key := b.d.words.Key; {
+	case b.op.Webhook != nil:
 	case isRead(b.op.Method):
 		refuse(diag.RouteForm, pos, "use POST, PUT, PATCH or DELETE", "%s is for what changes something, and %s must change nothing", what, b.op.Method)
 	case !b.op.Key.Protects() && key != nil:

@@ -17,6 +17,9 @@ func (b *builder) forceRetry() {
 		b.diags.Errorf(diag.PolicyForm, b.policyPos(d, "force_retry"), message, args...).Hint("%s", hint)
 	}
 	switch {
+	case b.op.Webhook != nil:
+		refuse("remove it: a delivery is sent by another system", "%s is a webhook, which nobody forces to run again", b.op.Name)
+		return
 	case b.in.Config.Profile != config.ProfileGateway:
 		refuse("use profile: gateway, or remove it: a new key runs the operation again",
 			"force_retry=on is in profile gateway only, and this service has profile %s", b.in.Config.Profile)

@@ -14,6 +14,10 @@ import (
 // configuration's for the method, else the method's.
 func (b *builder) key() {
 	decl := b.d.words.Key
+	if b.op.Webhook != nil {
+		b.deliveryKey(decl)
+		return
+	}
 	own := decl != nil
 	if !own {
 		if k, ok := b.in.Config.DefaultKeys[b.op.Method]; ok {

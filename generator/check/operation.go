@@ -49,6 +49,7 @@ func (c *checker) operation(d *declaration) *model.Operation {
 	b.tie()
 	b.response()
 	b.status(b.recordedHTTP(d.words.HTTP), b.op.Response.Kind != model.ResponseNone)
+	b.webhook()
 	b.rules()
 	b.policy()
 	b.key()

@@ -64,7 +64,11 @@ func isRead(method string) bool { return method == "GET" || method == "HEAD" }
 // routes refuses two operations on one route.
 func (c *checker) routes() {
 	seen := map[string]string{}
+	c.deliveries()
 	for _, op := range c.svc.Operations {
+		if op.Webhook != nil && seen[op.Method+" "+op.Path] == op.Webhook.System {
+			continue
+		}
 		_, shape := parsePath(op.Path)
 		route := op.Method + " " + shape
 		if other, ok := seen[route]; ok {
@@ -73,6 +77,9 @@ func (c *checker) routes() {
 			continue
 		}
 		seen[route] = op.Name
+		if op.Webhook != nil {
+			seen[route] = op.Webhook.System
+		}
 	}
 	c.statusRoutes(seen)
 }

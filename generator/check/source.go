@@ -68,6 +68,9 @@ func cmpOr(s, other string) string {
 }
 
 func (b *builder) callerSource(src spec.Source, p model.Param) model.Source {
+	if b.noCaller(src) {
+		return model.Source{}
+	}
 	in := b.callerField(src.Path[0], p.Type, src.Pos)
 	b.inputs[inputKey{model.FromCaller, in.Name}] = in
 	return model.Source{Kind: model.SourceInput, Input: in}

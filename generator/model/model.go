@@ -64,14 +64,21 @@ type Operation struct {
 	Spec        bool     // declared by an endpoint spec: always stepped, unless it has one plain query step
 	Response    Response
 	Headers     []Header
-	Example     string // JSON of a valid request body, "" if none was declared
-	Ejected     bool   // its files are the user's own
-	Async       bool   // answered by 202 and an event id; the steps run in the background
+	Example     string   // JSON of a valid request body, "" if none was declared
+	Ejected     bool     // its files are the user's own
+	Async       bool     // answered by 202 and an event id; the steps run in the background
+	Webhook     *Webhook // nil: clients send requests
+}
+
+// Webhook says that an operation receives another system's deliveries.
+type Webhook struct {
+	System string
+	Types  []string // none: all that no other operation takes
 }
 
 // Key says where an operation's key comes from.
 type Key struct {
-	From     string // header | intent | none | source
+	From     string // header | intent | none | source | delivery
 	Required bool   // header only: a request without one is 400
 	Source   Source // From == source
 	Prefix   []Part // literal text and path parameters

@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/plan"
@@ -16,11 +17,12 @@ type apiView struct {
 	OperationNames string
 	Config         string
 	Defaults       bool
-	Funcs          bool // some operations have Go steps
-	Inside         bool // some operations have Go steps inside the transaction
-	Calls, Undos   bool // some operations call other systems, and take it back
-	Async          bool // some operations are done in the background
-	Durable        bool // some operations have calls or are async
+	Funcs          bool   // some operations have Go steps
+	Inside         bool   // some operations have Go steps inside the transaction
+	Calls, Undos   bool   // some operations call other systems, and take it back
+	Async          bool   // some operations are done in the background
+	Durable        bool   // some operations have calls or are async
+	Webhooks       string // the names of operations that are webhooks
 }
 
 // packageNames are the identifiers of api.go.
@@ -29,7 +31,7 @@ var packageNames = []string{
 }
 
 // methodNames are the methods of Service, beside which operations get theirs.
-var methodNames = []string{"Mount", "Handler", "Run", "Ready", "StatusHandler", "ExposedHeaders", "inner"}
+var methodNames = []string{"Mount", "MountWebhooks", "Handler", "Run", "Ready", "StatusHandler", "ExposedHeaders", "inner"}
 
 func newAPIView(svc *model.Service, ops []*plan.Operation, im *imports) (apiView, error) {
 	im.add("context", "crypto/cipher", "fmt", "log/slog", "net/http",
@@ -46,10 +48,15 @@ func newAPIView(svc *model.Service, ops []*plan.Operation, im *imports) (apiView
 		Defaults:    slices.ContainsFunc(ops, hasDefaults),
 	}
 	view.uses(ops)
-	names := make([]string, len(ops))
-	for i, op := range ops {
-		names[i] = exportedName(op.Model)
+	var names, hooks []string
+	for _, op := range ops {
+		if isWebhook(op) {
+			hooks = append(hooks, exportedName(op.Model))
+		} else {
+			names = append(names, exportedName(op.Model))
+		}
 	}
+	view.Webhooks = strings.Join(hooks, ", ")
 	if view.OperationNames = list("idem.Name", names); view.OperationNames == "" {
 		view.OperationNames = "nil"
 	}
@@ -72,6 +79,8 @@ func (v *apiView) uses(ops []*plan.Operation) {
 		}
 	}
 }
+
+func isWebhook(op *plan.Operation) bool { return op.Model.Webhook != nil }
 
 func callerView(svc *model.Service, im *imports) structView {
 	root := &node{}

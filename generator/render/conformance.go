@@ -24,6 +24,8 @@ const (
 // no file where none has a key. Out and migrations are relative to
 // the folder of idemgen.yaml.
 func Conformance(out, migrations string, svc *model.Service, ops []*plan.Operation) ([]files.File, error) {
+	all := ops
+	ops = slices.DeleteFunc(slices.Clone(all), isWebhook) // the kit has no system to sign with
 	view := conformanceView{
 		Package: svc.Package, Profile: svc.Profile, OneScope: svc.ScopeSource.Kind == model.SourceNone,
 		Seals: slices.ContainsFunc(ops, func(op *plan.Operation) bool { return op.Model.Policy.Sealed }),
@@ -31,10 +33,11 @@ func Conformance(out, migrations string, svc *model.Service, ops []*plan.Operati
 	if !slices.ContainsFunc(ops, func(op *plan.Operation) bool { return op.Model.Key.Protects() }) {
 		return nil, nil
 	}
-	if funcs, _ := goUses(ops); len(funcs) > 0 {
+	if funcs, _ := goUses(all); len(funcs) > 0 {
 		view.Funcs = true
 	}
 	view.Durable = slices.ContainsFunc(ops, func(op *plan.Operation) bool { return op.Model.Durable() })
+	view.Webhooks = conformanceVerifiers(all)
 	items := make([]string, len(ops))
 	for i, op := range ops {
 		items[i] = conformanceOperation(op.Model)
@@ -65,7 +68,29 @@ type conformanceView struct {
 	Seals      bool
 	Funcs      bool // some operations have Go steps
 	Durable    bool // some operations have calls or are async
+	Webhooks   string
 	Caller     []string
+}
+
+// conformanceVerifiers writes verifiers that refuse everything, "" where there are no
+// webhooks.
+func conformanceVerifiers(ops []*plan.Operation) string {
+	const refuse = "idem.VerifierFunc(func(*http.Request, []byte) (idem.Delivery, error) { return idem.Delivery{}, http.ErrNotSupported })"
+	var systems []string
+	for _, op := range ops {
+		if isWebhook(op) {
+			systems = append(systems, op.Model.Webhook.System)
+		}
+	}
+	slices.Sort(systems)
+	items := make([]string, 0, len(systems))
+	for _, system := range slices.Compact(systems) {
+		items = append(items, strconv.Quote(system)+": "+refuse)
+	}
+	if len(items) == 0 {
+		return ""
+	}
+	return "map[string]idem.Verifier{" + strings.Join(items, ", ") + "}"
 }
 
 // conformanceOperation writes an idemtest.Operation literal.

@@ -51,7 +51,16 @@ func descriptor(svc *model.Service, op *plan.Operation, sqlVar string) (string, 
 		member{"Headers", headerNames(m.Headers)},
 		member{"Answer", answer},
 		member{"Async", boolean(m.Async)},
+		member{"Webhook", webhook(m.Webhook)},
 	), nil
+}
+
+// webhook writes the system and types of a receiver, "" where clients call.
+func webhook(w *model.Webhook) string {
+	if w == nil {
+		return ""
+	}
+	return object("idem.Webhook", member{"System", text(w.System)}, member{"Types", list("string", texts(w.Types))})
 }
 
 // headerNames are the declared response headers, each once.
@@ -68,6 +77,8 @@ var keyFroms = map[string]string{
 	"header": "idem.KeyHeader",
 	"intent": "idem.KeyIntent",
 	"source": "idem.KeySource",
+
+	"delivery": "idem.KeyDelivery",
 }
 
 // key writes where the key comes from, "" where there is none.

@@ -27,6 +27,7 @@ type operationView struct {
 	Keyed          bool
 	KeyOptional    bool
 	Async, Durable bool
+	KeyDelivery    string // what keys of a webhook begin with, "" for other operations
 }
 
 func descriptorFunc(op *model.Operation) string { return lowerFirst(exportedName(op)) + "Operation" }
@@ -52,7 +53,7 @@ func newOperationView(svc *model.Service, op *plan.Operation, im *imports) (oper
 	}
 	inputs, outputs := input.structs(name+"Input", ""), output.structs(name+"Output", "")
 	inputs[0].Values = values
-	return operationView{
+	view := operationView{
 		GoName: name, QuotedName: strconv.Quote(m.Name),
 		Method: m.Method, Path: m.Path,
 		SQLVar: sqlVar(m), SQLFile: m.FileBase + ".sql",
@@ -63,7 +64,11 @@ func newOperationView(svc *model.Service, op *plan.Operation, im *imports) (oper
 		Keyed:       m.Key.Protects(),
 		KeyOptional: m.Key.From == "header" && !m.Key.Required,
 		Async:       m.Async, Durable: m.Durable(),
-	}, nil
+	}
+	if m.Webhook != nil {
+		view.KeyDelivery = "webhook-" + m.Webhook.System + "-"
+	}
+	return view, nil
 }
 
 // names are the package-level identifiers that the operation takes.

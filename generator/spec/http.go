@@ -28,7 +28,10 @@ func parseHTTP(a *args, d *Declarations) {
 			return
 		}
 	}
-	if a.rest(); !a.failed {
+	if a.rest(); !a.failed && d.Webhook != nil {
+		a.twoWays(h.Pos)
+	}
+	if !a.failed {
 		d.HTTP = h
 	}
 }

@@ -25,6 +25,7 @@ type Declarations struct {
 
 	// Operation words.
 	HTTP      *HTTP
+	Webhook   *Webhook // HTTP is the route that follows from it
 	Operation *Name
 	Tags      []Name
 	Key       *Key

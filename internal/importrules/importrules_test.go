@@ -139,6 +139,20 @@ func TestModelAndDiagImportOnlyTheStandardLibrary(t *testing.T) {
 	}
 }
 
+// A client is imported by programs that have no database.
+func TestTheClientImportsOnlyTheStandardLibrary(t *testing.T) {
+	all := list(t)
+	p := all[module+"/idem/client"]
+	if p == nil {
+		t.Fatal("there is no package idem/client")
+	}
+	for _, dep := range p.Deps {
+		if q := all[dep]; q == nil || !q.Standard {
+			t.Errorf("idem/client depends on %s", dep)
+		}
+	}
+}
+
 // Each adapter adds one library to what the runtime needs, and is a module of its
 // own, so that who does not use it does not get it.
 func TestAdaptersStayLean(t *testing.T) {

@@ -106,42 +106,6 @@ CREATE INDEX work_due ON idem.work (greatest(due_at, lease_until)) WHERE due_at 
 CREATE INDEX work_held ON idem.work (created_at) WHERE held;
 CREATE INDEX work_expires_at ON idem.work (expires_at) WHERE expires_at IS NOT NULL;
 
--- One row per operation that is not done yet, beside its row in idem.keys: one
--- that called another system in between, or one that is done later. Whoever has
--- the lease (owner, attempt, the database's clock) works at it; every write names
--- owner, attempt and step, so that one who is late writes nothing.
-CREATE TABLE idem.work (
-  scope       text COLLATE "C" NOT NULL,
-  digest      bytea NOT NULL,
-  operation   text NOT NULL,
-  async       boolean NOT NULL DEFAULT false,
-  event_id    uuid,            -- async: what clients ask the status for
-  input       jsonb,           -- all that the request brought; NULL once it is done
-  results     jsonb,           -- of the steps done so far
-  step        integer NOT NULL DEFAULT 0, -- the next one to run; while undoing: to undo
-  attempt     integer NOT NULL DEFAULT 0, -- how often a lease was taken
-  tries       integer NOT NULL DEFAULT 0, -- failed ones since the last progress
-  owner       text,            -- NULL: nobody has it, and the last who had gave it back
-  lease_until timestamptz,
-  due_at      timestamptz DEFAULT clock_timestamp(), -- of the next try; NULL: it is done
-  held        boolean NOT NULL DEFAULT false,        -- an operator decides
-  reason      text,
-  undoing     boolean NOT NULL DEFAULT false, -- calls are taken back; then refusal is the answer
-  refusal     jsonb,
-  created_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
-  expires_at  timestamptz,     -- async: when it is done, that of the record
-  PRIMARY KEY (scope, digest),
-  UNIQUE (scope, event_id)
-) WITH (
-  vacuum_truncate = off,
-  autovacuum_vacuum_scale_factor = 0.02,
-  autovacuum_analyze_scale_factor = 0.02
-);
-
-CREATE INDEX work_due ON idem.work (greatest(due_at, lease_until)) WHERE due_at IS NOT NULL AND NOT held;
-CREATE INDEX work_held ON idem.work (created_at) WHERE held;
-CREATE INDEX work_expires_at ON idem.work (expires_at) WHERE expires_at IS NOT NULL;
-
 -- The version of these tables; the runtime refuses to start with another.
 CREATE FUNCTION idem.version() RETURNS integer
   LANGUAGE sql IMMUTABLE AS 'SELECT 1';

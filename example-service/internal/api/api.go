@@ -43,6 +43,9 @@ type Options struct {
 	Caller func(*http.Request) (Caller, error)
 	// Go are the functions of Go steps and calls; all of them are required.
 	Go Funcs
+	// Webhooks verify the deliveries of each system that operations are webhooks
+	// of; all of them are required. See package idem/webhook.
+	Webhooks map[string]idem.Verifier
 	// Logger is slog.Default() if nil.
 	Logger *slog.Logger
 	// Sweeper deletes expired keys while Run is running; its zero value works.
@@ -99,6 +102,7 @@ func New(pool *pgxpool.Pool, opts Options) (*Service, error) {
 		Go:          opts.Go.functions(),
 		Call:        opts.Go.calls(),
 		Undo:        opts.Go.undos(),
+		Webhooks:    opts.Webhooks,
 
 		AuthorizeReplay: opts.replayAuthorizer(),
 	})
@@ -125,7 +129,7 @@ func (o Options) replayAuthorizer() func(context.Context, idem.Name, []any) erro
 	}
 }
 
-// Mount adds the routes of the named operations to r, of all where none is
+// Mount adds the routes of the named operations to r, of all that clients call where none is
 // named. It adds none and fails where r has one of the routes already, with or
 // without a final slash, or where an operation is unknown. Routes added to r
 // later are not seen, so mount last, and on the router that the paths begin at:
@@ -157,16 +161,18 @@ func (s *Service) Mount(r chi.Router, ops ...idem.Name) error {
 	if err != nil {
 		return fmt.Errorf("api: read the routes: %w", err)
 	}
+	shared := map[string]bool{} // routes of webhooks, one for all operations of a system
 	for _, name := range ops {
 		op := s.inner.Operation(name)
 		if op == nil {
 			return fmt.Errorf("api: there is no operation %q", name)
 		}
 		route := idem.RouteShape(op.Method, op.Path)
-		if taken[route] {
+		if taken[route] && !shared[route] {
 			return fmt.Errorf("api: operation %s: the router has a route %s %s already", name, op.Method, op.Path)
 		}
 		taken[route] = true
+		shared[route] = op.Webhook.System != ""
 		if !op.Async {
 			continue
 		}
@@ -186,9 +192,15 @@ func (s *Service) Mount(r chi.Router, ops ...idem.Name) error {
 	return nil
 }
 
+// MountWebhooks adds the routes of the webhooks to r, as Mount does. Their verifiers
+// authenticate, so they belong outside of the middleware that asks clients who they are.
+func (s *Service) MountWebhooks(r chi.Router) error {
+	return s.Mount(r, PaymentCaptured, PaymentRefunded)
+}
+
 // Handler returns the handler of one operation, for routers other than chi:
 // its path parameters come from r.PathValue. It panics where the service has
-// no such operation.
+// no such operation. That of a webhook serves all operations of its system.
 func (s *Service) Handler(op idem.Name) http.Handler { return s.inner.Handler(op) }
 
 // StatusHandler returns the handler of GET PATH/{event_id} of an async operation,
@@ -224,6 +236,8 @@ func serviceConfig() idem.Config {
 			getPaymentOperation(),
 			listPaymentsOperation(),
 			patchCustomerOperation(),
+			paymentCapturedOperation(),
+			paymentRefundedOperation(),
 			placeOrderOperation(),
 			putCustomerOperation(),
 			refundPaymentOperation(),
