@@ -95,7 +95,7 @@ WITH discarded AS (
   ) k CROSS JOIN LATERAL (
     SELECT b.id FROM idem.outbox b
     WHERE b.scope = k.scope AND b.topic = k.topic AND b.order_key = k.order_key
-      AND b.status = 'PENDING' AND b.lease_owner IS NULL
+      AND b.status = 'PENDING'
     ORDER BY b.created_at, b.id LIMIT 20
   ) behind
   WHERE n.scope = k.scope AND n.id = behind.id AND n.status = 'PENDING'
@@ -117,7 +117,7 @@ type DiscardEventsRow struct {
 }
 
 // Ends DEAD events, or a PENDING one that nobody has leased, as PROCESSED without
-// a delivery, and lets those behind them go; see SettleEvents.
+// a delivery, and lets those behind them go; see idem.settle_events.
 func (q *Queries) DiscardEvents(ctx context.Context, arg DiscardEventsParams) (DiscardEventsRow, error) {
 	row := q.db.QueryRow(ctx, DiscardEvents, arg.ID, arg.Scope, arg.Topic)
 	var i DiscardEventsRow
@@ -198,31 +198,25 @@ func (q *Queries) Notify(ctx context.Context, arg NotifyParams) error {
 }
 
 const RenewLeases = `-- name: RenewLeases :many
-UPDATE idem.outbox o SET lease_until = u.at, due_at = u.at
-FROM (SELECT unnest($1::text[]) AS scope, unnest($2::text[])::uuid AS id,
-    unnest($3::text[]) AS owner, unnest($4::integer[]) AS attempt) d,
-  (SELECT clock_timestamp() + $5::interval AS at) u
-WHERE o.scope = d.scope AND o.id = d.id AND o.status = 'PENDING'
-  AND o.lease_owner = d.owner AND o.attempt = d.attempt
-RETURNING o.id::text AS id
+SELECT r::text AS id
+FROM idem.renew_leases($1::interval, $2::text[], $3::text[], $4::text[], $5::integer[]) AS r
 `
 
 type RenewLeasesParams struct {
+	Lease    pgtype.Interval
 	Scopes   []string
 	Ids      []string
 	Owners   []string
 	Attempts []int32
-	Lease    pgtype.Interval
 }
 
-// Those that are not returned have another owner, or were settled by an operator.
 func (q *Queries) RenewLeases(ctx context.Context, arg RenewLeasesParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, RenewLeases,
+		arg.Lease,
 		arg.Scopes,
 		arg.Ids,
 		arg.Owners,
 		arg.Attempts,
-		arg.Lease,
 	)
 	if err != nil {
 		return nil, err
@@ -272,39 +266,10 @@ func (q *Queries) RetryEvents(ctx context.Context, arg RetryEventsParams) (int64
 }
 
 const SettleEvents = `-- name: SettleEvents :many
-WITH given AS (
-  SELECT unnest($1::text[]) AS scope, unnest($2::text[])::uuid AS id,
-    unnest($3::text[]) AS owner, unnest($4::integer[]) AS attempt,
-    unnest($5::text[]) AS status, unnest($6::bigint[]) AS wait, unnest($7::integer[]) AS failed,
-    unnest($8::integer[]) AS answer, unnest($9::text[]) AS answer_headers,
-    unnest($10::text[]) AS answer_body, unnest($11::text[]) AS reason, unnest($12::boolean[]) AS last
-), settled AS (
-  UPDATE idem.outbox o SET
-    status = d.status, lease_owner = NULL, lease_until = NULL,
-    due_at = CASE WHEN d.status <> 'PENDING' THEN o.due_at WHEN d.wait < 0 THEN 'infinity'
-      ELSE clock_timestamp() + d.wait * interval '1 microsecond' END,
-    failures = o.failures + d.failed,
-    processed_at = CASE WHEN d.status = 'PROCESSED' THEN clock_timestamp() END,
-    answer_status = CASE WHEN d.answer > 0 THEN d.answer ELSE o.answer_status END,
-    answer_headers = CASE WHEN d.answer > 0 OR d.status = 'PROCESSED' THEN nullif(d.answer_headers, '')::jsonb ELSE o.answer_headers END,
-    answer_body = CASE WHEN d.answer > 0 OR d.status = 'PROCESSED' THEN nullif(d.answer_body, '') ELSE o.answer_body END,
-    reason = CASE WHEN d.status = 'PROCESSED' THEN NULL ELSE coalesce(nullif(d.reason, ''), o.reason) END
-  FROM given d
-  WHERE o.scope = d.scope AND o.id = d.id AND o.status = 'PENDING'
-    AND o.lease_owner = d.owner AND o.attempt = d.attempt
-  RETURNING o.id, o.scope, o.topic, o.order_key, d.last AND d.status = 'PROCESSED' AS last
-), freed AS (
-  UPDATE idem.outbox n SET due_at = CASE WHEN n.due_at = 'infinity' THEN clock_timestamp() ELSE n.due_at END
-  FROM settled s CROSS JOIN LATERAL (
-    SELECT b.id, b.due_at, row_number() OVER (ORDER BY b.created_at, b.id) AS place FROM idem.outbox b
-    WHERE b.scope = s.scope AND b.topic = s.topic AND b.order_key = s.order_key
-      AND b.status <> 'PROCESSED' AND b.lease_owner IS NULL
-    ORDER BY b.created_at, b.id LIMIT 20
-  ) behind
-  WHERE s.last AND (behind.place = 1 OR behind.due_at = 'infinity') AND n.scope = s.scope AND n.id = behind.id AND n.status = 'PENDING'
-  RETURNING n.id
-)
-SELECT s.id::text AS id, (SELECT count(*) FROM freed) AS freed FROM settled s
+SELECT s::text AS id
+FROM idem.settle_events($1::text[], $2::text[], $3::text[], $4::integer[], $5::text[],
+  $6::bigint[], $7::integer[], $8::integer[], $9::text[], $10::text[],
+  $11::text[], $12::boolean[]) AS s
 `
 
 type SettleEventsParams struct {
@@ -322,17 +287,7 @@ type SettleEventsParams struct {
 	Lasts         []bool
 }
 
-type SettleEventsRow struct {
-	ID    string
-	Freed int64
-}
-
-// Ends leases: as PROCESSED, as DEAD, or as PENDING again after a wait in
-// microseconds, without end where that is negative. A late owner changes nothing.
-// Where an event was the last of its order_key in the hands of its owner, those
-// behind it are let go. The first is updated whether it was put off or not: where it
-// is being put off at this moment it is locked, and is let go after that.
-func (q *Queries) SettleEvents(ctx context.Context, arg SettleEventsParams) ([]SettleEventsRow, error) {
+func (q *Queries) SettleEvents(ctx context.Context, arg SettleEventsParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, SettleEvents,
 		arg.Scopes,
 		arg.Ids,
@@ -351,13 +306,13 @@ func (q *Queries) SettleEvents(ctx context.Context, arg SettleEventsParams) ([]S
 		return nil, err
 	}
 	defer rows.Close()
-	var items []SettleEventsRow
+	var items []string
 	for rows.Next() {
-		var i SettleEventsRow
-		if err := rows.Scan(&i.ID, &i.Freed); err != nil {
+		var id string
+		if err := rows.Scan(&id); err != nil {
 			return nil, err
 		}
-		items = append(items, i)
+		items = append(items, id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/idem/idemtest"
 )
@@ -168,4 +170,27 @@ func TestEmitInDo(t *testing.T) {
 // statementError is what a statement of the function would fail with.
 func statementError(state string) error {
 	return fmt.Errorf("it ran: %w", &pgconn.PgError{Code: state})
+}
+
+// Pitfall 29: JSON is sent as text, whatever the pool does with parameters.
+func TestPitfall_29_EmitInEveryMode(t *testing.T) {
+	url := idemtest.URL(t, shopTables)
+	for _, mode := range []pgx.QueryExecMode{
+		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
+	} {
+		s := &shop{pool: idemtest.Open(t, url, func(config *pgxpool.Config) { config.ConnConfig.DefaultQueryExecMode = mode })}
+		s.exec(t, "TRUNCATE idem.keys, idem.outbox")
+		ctx := WithTraceContext(t.Context(), aTrace, "a=1")
+		_, _, err := Do(ctx, s.pool, doRequest("k", ""), func(ctx context.Context, _ Tx) (Response, error) {
+			return Response{}, Emit(ctx, OutboxEvent{Topic: "a", OrderKey: strings.Repeat(`'\é`, 100), Payload: map[string]string{"q": `it's "\u0000" é`}})
+		})
+		if err != nil {
+			t.Errorf("%s: %v", mode, err)
+			continue
+		}
+		e := s.outbox(t)[0]
+		if e.Payload != `{"q":"it's \"\\u0000\" é"}` || *e.OrderKey != strings.Repeat(`'\é`, 85) || e.Headers == nil || !strings.Contains(*e.Headers, `"tracestate": "a=1"`) {
+			t.Errorf("%s: %+v %s", mode, e, *e.OrderKey)
+		}
+	}
 }

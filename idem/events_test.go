@@ -279,3 +279,28 @@ func TestNoRowWakesNobody(t *testing.T) {
 		t.Errorf("%d events, %d wake-ups", n, spy.wakes.Load())
 	}
 }
+
+// A step that runs per element has an event per element, told apart by its number.
+func TestElementsHaveEventsOfTheirOwn(t *testing.T) {
+	op := placeOrder()
+	op.SQL = strings.Replace(op.SQL, "VALUES ($1, $2, $3) RETURNING sku, qty)", `VALUES ($1, $2, $3) RETURNING sku, qty), idem_event AS (
+  INSERT INTO idem.outbox (scope, operation, topic, key, headers, payload) SELECT $4, 'shop.PlaceOrder', 'line.added', $5, $6::jsonb, row_to_json(s) FROM idem_step s)`, 1)
+	op.Steps[1].Args = append(op.Steps[1].Args, Arg{From: ArgScope}, Arg{From: ArgEvent, Text: "Line line.added 1"}, Arg{From: ArgTrace})
+	spy := &outboxSpy{}
+	s := outboxShop(t, spy, nil, op)
+	s.exec(t, orderTables)
+	const body = `{"lines": [{"sku": "b", "qty": 2}, {"sku": "a", "qty": 1}]}`
+	first := s.post("PlaceOrder", "k", body)
+	wantStatus(t, first, 201)
+	sameAnswer(t, first, s.post("PlaceOrder", "k", body))
+	wantCode(t, s.post("PlaceOrder", "k2", `{"lines": [{"sku": "b", "qty": 2}, {"sku": "a", "qty": 0}]}`), 422, "bad_quantity")
+	e := s.outbox(t)
+	if len(e) != 2 || spy.wakes.Load() != 1 {
+		t.Fatalf("%d wake-ups, %+v", spy.wakes.Load(), e)
+	}
+	for i, want := range []string{`{"sku":"b","qty":2}`, `{"sku":"a","qty":1}`} {
+		if e[i].Payload != want || e[i].Key != e[0].Key[:32]+"-"+string(rune('1'+i)) || e[i].Scope != "t1" {
+			t.Errorf("%+v", e[i])
+		}
+	}
+}

@@ -5,54 +5,14 @@ SELECT e.scope, e.id::text AS id, e.operation, e.topic, e.key, e.order_key, e.he
 FROM idem.claim_events(@claimer::text, @lease::interval, @patterns::text[], @rooms::integer[]) e;
 
 -- name: RenewLeases :many
--- Those that are not returned have another owner, or were settled by an operator.
-UPDATE idem.outbox o SET lease_until = u.at, due_at = u.at
-FROM (SELECT unnest(@scopes::text[]) AS scope, unnest(@ids::text[])::uuid AS id,
-    unnest(@owners::text[]) AS owner, unnest(@attempts::integer[]) AS attempt) d,
-  (SELECT clock_timestamp() + @lease::interval AS at) u
-WHERE o.scope = d.scope AND o.id = d.id AND o.status = 'PENDING'
-  AND o.lease_owner = d.owner AND o.attempt = d.attempt
-RETURNING o.id::text AS id;
+SELECT r::text AS id
+FROM idem.renew_leases(@lease::interval, @scopes::text[], @ids::text[], @owners::text[], @attempts::integer[]) AS r;
 
 -- name: SettleEvents :many
--- Ends leases: as PROCESSED, as DEAD, or as PENDING again after a wait in
--- microseconds, without end where that is negative. A late owner changes nothing.
--- Where an event was the last of its order_key in the hands of its owner, those
--- behind it are let go. The first is updated whether it was put off or not: where it
--- is being put off at this moment it is locked, and is let go after that.
-WITH given AS (
-  SELECT unnest(@scopes::text[]) AS scope, unnest(@ids::text[])::uuid AS id,
-    unnest(@owners::text[]) AS owner, unnest(@attempts::integer[]) AS attempt,
-    unnest(@statuses::text[]) AS status, unnest(@waits::bigint[]) AS wait, unnest(@failed::integer[]) AS failed,
-    unnest(@answers::integer[]) AS answer, unnest(@answer_headers::text[]) AS answer_headers,
-    unnest(@answer_bodies::text[]) AS answer_body, unnest(@reasons::text[]) AS reason, unnest(@lasts::boolean[]) AS last
-), settled AS (
-  UPDATE idem.outbox o SET
-    status = d.status, lease_owner = NULL, lease_until = NULL,
-    due_at = CASE WHEN d.status <> 'PENDING' THEN o.due_at WHEN d.wait < 0 THEN 'infinity'
-      ELSE clock_timestamp() + d.wait * interval '1 microsecond' END,
-    failures = o.failures + d.failed,
-    processed_at = CASE WHEN d.status = 'PROCESSED' THEN clock_timestamp() END,
-    answer_status = CASE WHEN d.answer > 0 THEN d.answer ELSE o.answer_status END,
-    answer_headers = CASE WHEN d.answer > 0 OR d.status = 'PROCESSED' THEN nullif(d.answer_headers, '')::jsonb ELSE o.answer_headers END,
-    answer_body = CASE WHEN d.answer > 0 OR d.status = 'PROCESSED' THEN nullif(d.answer_body, '') ELSE o.answer_body END,
-    reason = CASE WHEN d.status = 'PROCESSED' THEN NULL ELSE coalesce(nullif(d.reason, ''), o.reason) END
-  FROM given d
-  WHERE o.scope = d.scope AND o.id = d.id AND o.status = 'PENDING'
-    AND o.lease_owner = d.owner AND o.attempt = d.attempt
-  RETURNING o.id, o.scope, o.topic, o.order_key, d.last AND d.status = 'PROCESSED' AS last
-), freed AS (
-  UPDATE idem.outbox n SET due_at = CASE WHEN n.due_at = 'infinity' THEN clock_timestamp() ELSE n.due_at END
-  FROM settled s CROSS JOIN LATERAL (
-    SELECT b.id, b.due_at, row_number() OVER (ORDER BY b.created_at, b.id) AS place FROM idem.outbox b
-    WHERE b.scope = s.scope AND b.topic = s.topic AND b.order_key = s.order_key
-      AND b.status <> 'PROCESSED' AND b.lease_owner IS NULL
-    ORDER BY b.created_at, b.id LIMIT 20
-  ) behind
-  WHERE s.last AND (behind.place = 1 OR behind.due_at = 'infinity') AND n.scope = s.scope AND n.id = behind.id AND n.status = 'PENDING'
-  RETURNING n.id
-)
-SELECT s.id::text AS id, (SELECT count(*) FROM freed) AS freed FROM settled s;
+SELECT s::text AS id
+FROM idem.settle_events(@scopes::text[], @ids::text[], @owners::text[], @attempts::integer[], @statuses::text[],
+  @waits::bigint[], @failed::integer[], @answers::integer[], @answer_headers::text[], @answer_bodies::text[],
+  @reasons::text[], @lasts::boolean[]) AS s;
 
 -- name: FreeEvents :one
 -- Lets go the events whose event ahead is gone without having been settled:
@@ -97,7 +57,7 @@ SELECT count(*) AS changed FROM retried;
 
 -- name: DiscardEvents :one
 -- Ends DEAD events, or a PENDING one that nobody has leased, as PROCESSED without
--- a delivery, and lets those behind them go; see SettleEvents.
+-- a delivery, and lets those behind them go; see idem.settle_events.
 WITH discarded AS (
   UPDATE idem.outbox o
   SET status = 'PROCESSED', processed_at = clock_timestamp(), lease_owner = NULL, lease_until = NULL,
@@ -114,7 +74,7 @@ WITH discarded AS (
   ) k CROSS JOIN LATERAL (
     SELECT b.id FROM idem.outbox b
     WHERE b.scope = k.scope AND b.topic = k.topic AND b.order_key = k.order_key
-      AND b.status = 'PENDING' AND b.lease_owner IS NULL
+      AND b.status = 'PENDING'
     ORDER BY b.created_at, b.id LIMIT 20
   ) behind
   WHERE n.scope = k.scope AND n.id = behind.id AND n.status = 'PENDING'

@@ -90,6 +90,8 @@ func goStepHint(key string) string {
 		return "the function says it: return idem.Fail(409, \"code\", \"title\")"
 	case "omit":
 		return "leave it out of returns:"
+	case "outbox":
+		return "the function writes it: idem.Emit(ctx, idem.OutboxEvent{…})"
 	case "undo", "unknown", "lease":
 		return "it belongs to a `call:` step"
 	}

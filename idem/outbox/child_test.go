@@ -102,6 +102,14 @@ func TestKilledDispatcherLosesNothing(t *testing.T) {
 		_ = child.Wait()
 	}
 	startChild(t, pool, server.URL)
+	defer func() {
+		if t.Failed() {
+			t.Log(ask[string](t, pool, `SELECT concat(count(*), ' are left, of which ', count(*) FILTER (WHERE due_at = 'infinity'), ' wait; the first of each key: ',
+				(SELECT string_agg(concat_ws(' ', order_key, key, status, attempt, failures, due_at, lease_owner), E'\n')
+					FROM (SELECT DISTINCT ON (order_key) * FROM idem.outbox WHERE status <> 'PROCESSED' ORDER BY order_key, created_at, id) h), E'\n', clock_timestamp())
+				FROM idem.outbox WHERE status <> 'PROCESSED'`))
+		}
+	}()
 	eventually(t, "all are processed", func() bool {
 		return ask[int](t, pool, "SELECT count(*) FROM idem.outbox WHERE status = 'PROCESSED'") == written
 	})

@@ -90,7 +90,7 @@ func start(t testing.TB, d *Dispatcher) (stop func()) {
 // eventually waits for a condition in the database.
 func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(2 * time.Minute)
+	deadline := time.Now().Add(45 * time.Second)
 	for !holds() {
 		if time.Now().After(deadline) {
 			t.Fatalf("it never happens that %s", what)

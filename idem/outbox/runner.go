@@ -5,8 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
-	"os"
-	"strconv"
 	"sync"
 	"time"
 
@@ -64,15 +62,11 @@ func newRunner(d *Dispatcher, set *settings, pool *pgxpool.Pool) *runner {
 	return r
 }
 
-// newID tells operators where a dispatcher runs, and is never the same twice.
+// newID is never the same twice.
 func newID() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	var random [6]byte
+	var random [9]byte
 	_, _ = rand.Read(random[:]) // it never fails
-	return host + "/" + strconv.Itoa(os.Getpid()) + "/" + hex.EncodeToString(random[:])
+	return hex.EncodeToString(random[:])
 }
 
 // run dispatches until ctx ends.

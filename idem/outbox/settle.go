@@ -112,23 +112,23 @@ func (r *runner) write(batch []*outcome, stopped <-chan struct{}) bool {
 // writeOnce writes a batch in one transaction, and then tells of it.
 func (r *runner) writeOnce(batch []*outcome) error {
 	arg := settleParams(batch)
-	var rows []gen.SettleEventsRow
+	var ids []string
 	err := func() error {
 		r.writing.Lock()
 		defer r.writing.Unlock()
 		err := r.tx(func(ctx context.Context, q *gen.Queries) (err error) {
-			rows, err = q.SettleEvents(ctx, arg)
+			ids, err = q.SettleEvents(ctx, arg)
 			return err
 		})
 		if err == nil {
-			r.forget(batch, rows)
+			r.forget(batch, ids)
 		}
 		return err
 	}()
 	if err != nil {
 		return err
 	}
-	r.tell(batch, rows)
+	r.tell(batch)
 	return nil
 }
 
@@ -159,17 +159,18 @@ func failure(result Outcome) int32 {
 }
 
 // forget makes room for others, and wakes whoever waits for that.
-func (r *runner) forget(batch []*outcome, rows []gen.SettleEventsRow) {
-	written := make(map[string]bool, len(rows))
-	for _, row := range rows {
-		written[row.ID] = true
+func (r *runner) forget(batch []*outcome, ids []string) {
+	written := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		written[id] = true
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.written += len(batch)
-	var room bool
+	var room, more bool
 	for _, o := range batch {
 		delete(r.held, o.held)
+		more = more || o.result == OutcomeReleased || o.last && o.Ordered // others may go on
 		o.lane.held--
 		room = room || o.lane.held <= r.set.batch/2 && o.lane.more || len(r.held) == 0
 		if o.told && !written[o.ID] {
@@ -180,19 +181,10 @@ func (r *runner) forget(batch []*outcome, rows []gen.SettleEventsRow) {
 	if room {
 		signal(r.freed)
 	}
-	if len(rows) > 0 && rows[0].Freed > 0 || anyReleased(batch) {
+	if more {
 		signal(r.woken)
 		signal(r.freed)
 	}
-}
-
-func anyReleased(batch []*outcome) bool {
-	for _, o := range batch {
-		if o.result == OutcomeReleased {
-			return true
-		}
-	}
-	return false
 }
 
 // count adds to what was done. The caller has mu.
@@ -211,7 +203,7 @@ func (r *runner) count(o *outcome) {
 }
 
 // tell tells of outcomes once they are written.
-func (r *runner) tell(batch []*outcome, rows []gen.SettleEventsRow) {
+func (r *runner) tell(batch []*outcome) {
 	var digests []string
 	for _, o := range batch {
 		if !o.told {
@@ -232,7 +224,7 @@ func (r *runner) tell(batch []*outcome, rows []gen.SettleEventsRow) {
 		digests = append(digests, digestOf(o.Scope, o.Key))
 	}
 	r.d.release(digests)
-	if r.d.Notify && len(rows) > 0 {
+	if r.d.Notify {
 		r.notifyEnded(digests)
 	}
 }

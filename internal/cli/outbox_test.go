@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -180,5 +179,5 @@ func explainPlan(t *testing.T, row pgx.Row) string {
 	if err := row.Scan(&plan); err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf("%s", plan)
+	return string(plan)
 }
