@@ -42,6 +42,9 @@ func (p *probe) failing(fault string) error {
 		return err
 	}
 	if p.op.durable() {
+		if p.op.Kept.ServerError > 0 && got.status == http.StatusInternalServerError && got.header.Get("X-Should-Retry") == "false" {
+			return t.recordedFault(got, before) // before the first commit it is a request like any other
+		}
 		return t.recovers(got)
 	}
 	if got.status != http.StatusInternalServerError && got.status != http.StatusServiceUnavailable {
