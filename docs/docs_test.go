@@ -140,6 +140,7 @@ func TestGoBlocksAreTested(t *testing.T) {
 	const example = "../example-service/"
 	for page, tried := range map[string]map[string]string{
 		"do.md":               {"go": "../idem/example_do_test.go"},
+		"client.md":           {"go": example + "pay_test.go"},
 		"going-beyond-sql.md": {"go": example + "internal/refunds/refunds.go", "yaml": example + "endpoints/refunds.yaml"},
 	} {
 		for info, file := range tried {

@@ -5,6 +5,8 @@
 package client
 
 import (
+	"encoding/json"
+
 	core "github.com/idemgen/idemgen/idem/client"
 )
 
@@ -61,3 +63,6 @@ func WithMaxTries(n int) Option { return core.WithMaxTries(n) }
 
 // CodeOf is the code of the problem that err holds, "" if it holds none.
 func CodeOf(err error) string { return core.CodeOf(err) }
+
+// Decode reads a part of a problem, like its Existing.
+func Decode[T any](raw json.RawMessage) (T, error) { return core.Decode[T](raw) }

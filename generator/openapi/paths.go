@@ -99,10 +99,9 @@ func (d *document) parameters(op *contract.Operation) []*yaml.Node {
 
 // The media types of bodies.
 const (
-	mediaJSON     = "application/json"
-	mediaProblem  = "application/problem+json"
-	mediaMarkdown = "text/markdown"
-	mediaBytes    = "application/octet-stream"
+	mediaJSON    = "application/json"
+	mediaProblem = "application/problem+json"
+	mediaBytes   = "application/octet-stream"
 )
 
 func (d *document) requestBody(op *contract.Operation) *yaml.Node {

@@ -27,7 +27,9 @@ func problemsSay(problems []contract.Problem) string {
 	return strings.Join(lines, "\n")
 }
 
-// problemContent is a problem in the profile's form, and as Markdown for agents.
+// problemContent is a problem in the profile's form. That agents can have it as
+// Markdown is said in words: as a further media type it would make every problem
+// a string, or an object, for typed clients.
 func (d *document) problemContent(op *contract.Operation, problems []contract.Problem) []entry {
 	d.used.problems = true
 	if d.gateway() {
@@ -54,10 +56,7 @@ func (d *document) problemContent(op *contract.Operation, problems []contract.Pr
 	schema := object(entry{"allOf", list([]*yaml.Node{
 		ref("schemas", schemaProblem), object(entry{"properties", object(properties...)}),
 	})})
-	return []entry{
-		{mediaProblem, object(entry{"schema", schema}, entry{"examples", d.examples(problems, problemExample)})},
-		{mediaMarkdown, object(entry{"schema", object(entry{"type", text("string")})})},
-	}
+	return []entry{{mediaProblem, object(entry{"schema", schema}, entry{"examples", d.examples(problems, problemExample)})}}
 }
 
 // existing is the resource that a conflict shows: what a success answers, where
@@ -161,7 +160,7 @@ func (d *document) problemSchemas() []entry {
 func (d *document) problemSchema() *yaml.Node {
 	return object(
 		entry{"type", text("object")},
-		entry{"description", text("A problem (RFC 9457).")},
+		entry{"description", text("A problem (RFC 9457). `Accept: text/markdown` gets the same as Markdown.")},
 		entry{"required", texts([]string{"type", "title", "status", "instance", "code", "retryable"})},
 		entry{"properties", object(
 			entry{"type", object(entry{"type", text("string")}, entry{"format", text("uri")})},

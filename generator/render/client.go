@@ -18,7 +18,7 @@ const clientPath = "github.com/idemgen/idemgen/idem/client"
 
 // clientNames are the identifiers of the emitted client.go.
 var clientNames = []string{
-	"Client", "New", "Options", "Option", "Problem", "FieldError", "Error", "Meta", "Optional", "Some", "CodeOf", "Float",
+	"Client", "New", "Options", "Option", "Problem", "FieldError", "Error", "Meta", "Optional", "Some", "CodeOf", "Decode", "Float",
 	"WithKey", "WithHeader", "WithMeta", "WithMaxTries", "WithForceRetry", "core",
 }
 
@@ -73,8 +73,9 @@ var clientProfiles = map[string]string{"ietf": "core.IETF", "stripe": "core.Stri
 func (c *clientEmitter) client(ops []*contract.Operation) {
 	im := newImports(c.svc.ModulePath, clientNames)
 	im.byPath[clientPath] = importName{name: "core", explicit: true}
+	im.add("encoding/json")
 	if c.floats {
-		im.add("encoding/json", "math", "strconv")
+		im.add("math", "strconv")
 	}
 	doc := fmt.Sprintf("// Package %s calls the operations of %s over HTTP. New makes a client. Every call of\n"+
 		"// an operation that takes a key gets one, the same on all of its tries.\n", c.svc.Package, c.svc.Name)
