@@ -20,7 +20,8 @@ const chiSums = chi + " h1:xdKQ1dJmVJsmgahrXSKhUx8NyVPzpwdlyrrQFpMPJgg=\n" +
 func TestGoldensRun(t *testing.T) {
 	modfile := graphWithChi(t)
 	goCommand(t, "vet", "-modfile="+modfile,
-		"./testdata/golden/payments", "./testdata/golden/names", "./testdata/golden/open")
+		"./testdata/golden/payments", "./testdata/golden/names", "./testdata/golden/open",
+		"./testdata/golden/paymentsclient", "./testdata/golden/namesclient", "./testdata/golden/kindsclient")
 	goCommand(t, "test", "-modfile="+modfile, "./testdata/run")
 }
 
