@@ -90,7 +90,7 @@ func TestClientReadsWhatTheServiceGives(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !out.Bool || out.Int8 != 9007199254740993 || out.Int8Null != nil || len(out.Int8List) != 2 || !math.IsInf(float64(out.Float8), -1) || *out.Float8Null != 1.5 ||
-		out.Numeric != "1.50" || out.Timestamptz.Nanosecond() != 123456000 || len(out.Bytea) != 2 || string(out.JSON) != `{"a": [1]}` {
+		out.Numeric != "1.50" || out.Timestamptz.Nanosecond() != 123456000 || len(out.Bytea) != 2 || string(out.Json) != `{"a": [1]}` {
 		t.Errorf("%+v", out)
 	}
 }
