@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 
 	idemclient "github.com/idemgen/idemgen/idem/client"
@@ -51,6 +52,7 @@ func unauthorized(w http.ResponseWriter) {
 // openapi.yaml says.
 func refuse(w http.ResponseWriter, status int, code, title string) {
 	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("X-Should-Retry", strconv.FormatBool(status >= http.StatusInternalServerError))
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(map[string]any{ // a client that is gone needs no answer
 		"type": "urn:idemgen:problem:" + code, "title": title, "status": status, "code": code,

@@ -176,7 +176,6 @@ func (d *document) problemSchema() *yaml.Node {
 				entry{"description", text("One entry per field that was refused.")},
 				entry{"items", ref("schemas", schemaField)},
 			)},
-			entry{"existing", object(entry{"description", text("The resource that is there already.")})},
 		)},
 	)
 }

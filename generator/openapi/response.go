@@ -67,7 +67,7 @@ func (d *document) ownResponse(op *contract.Operation, i int, problems []contrac
 	}
 	if len(problems) > 0 {
 		said = append(said, problemsSay(problems))
-		content = append(content, d.problemContent(op, problems)...)
+		content = mergeContent(content, d.problemContent(op, problems))
 	}
 	headers = append(headers, d.ownHeaders(op, i >= 0, problems)...)
 	return object(
@@ -75,6 +75,17 @@ func (d *document) ownResponse(op *contract.Operation, i int, problems []contrac
 		entry{"headers", object(headers...)},
 		entry{"content", object(content...)},
 	)
+}
+
+// mergeContent adds the form of problems to that of an answer: one of both, where
+// they have one media type.
+func mergeContent(answer, problem []entry) []entry {
+	if len(answer) == 0 || answer[0].value == nil || answer[0].name != problem[0].name {
+		return append(answer, problem...)
+	}
+	schemaOf := func(media *yaml.Node) *yaml.Node { return media.Content[1] } // the first entry is the schema
+	both := list([]*yaml.Node{schemaOf(answer[0].value), schemaOf(problem[0].value)})
+	return []entry{{answer[0].name, object(entry{"schema", object(entry{"anyOf", both})})}}
 }
 
 func (d *document) answerSays(op *contract.Operation, a contract.Answer) string {
