@@ -139,7 +139,8 @@ func TestQuotedFilesAreQuotedRight(t *testing.T) {
 func TestGoBlocksAreTested(t *testing.T) {
 	const example = "../example-service/"
 	for page, tried := range map[string]map[string][]string{
-		"do.md": {"go": {"../idem/example_do_test.go"}},
+		"do.md":     {"go": {"../idem/example_do_test.go"}},
+		"client.md": {"go": {example + "pay_test.go"}},
 		"going-beyond-sql.md": {
 			"go":   {example + "internal/refunds/refunds.go", example + "internal/gateway/client.go"},
 			"yaml": {example + "endpoints/refunds.yaml", example + "endpoints/rides.yaml"},
@@ -316,11 +317,11 @@ func TestEveryConfigKeyIsDocumented(t *testing.T) {
 	s := readSchema(t, config.JSONSchema())
 	row := func(text, key string) bool { return strings.Contains(text, "\n| `"+key+"` |") }
 	for key := range s.Properties {
-		if key != "json" && key != "sweep" && !row(table, key) && !strings.Contains(reserved, "`"+key+":`") {
+		if key != "json" && key != "sweep" && key != "openapi" && !row(table, key) && !strings.Contains(reserved, "`"+key+":`") {
 			t.Errorf("language.md has no row for the key %s", key)
 		}
 	}
-	for _, parent := range []string{"json", "sqlc", "sweep"} {
+	for _, parent := range []string{"json", "sqlc", "sweep", "openapi"} {
 		for key := range s.Defs[parent].Properties {
 			if !row(table, parent+"."+key) {
 				t.Errorf("language.md has no row for %s.%s", parent, key)

@@ -4,12 +4,15 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 
+	idemclient "github.com/idemgen/idemgen/idem/client"
 	"github.com/jackc/pgx/v5"
 
 	"example.com/payments/internal/api"
@@ -32,7 +35,7 @@ func authenticate(q *db.Queries) func(http.Handler) http.Handler {
 			case errors.Is(err, pgx.ErrNoRows):
 				unauthorized(w)
 			case err != nil:
-				http.Error(w, "try again", http.StatusServiceUnavailable)
+				refuse(w, http.StatusServiceUnavailable, "unavailable", "Try again")
 			default:
 				next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), tenantKey{}, tenant)))
 			}
@@ -42,7 +45,19 @@ func authenticate(q *db.Queries) func(http.Handler) http.Handler {
 
 func unauthorized(w http.ResponseWriter) {
 	w.Header().Set("WWW-Authenticate", "Bearer")
-	http.Error(w, "an API key is needed: Authorization: Bearer KEY", http.StatusUnauthorized)
+	refuse(w, http.StatusUnauthorized, "unauthenticated", "Authentication required")
+}
+
+// refuse writes a problem (RFC 9457) of the form that the operations have, as
+// openapi.yaml says.
+func refuse(w http.ResponseWriter, status int, code, title string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("X-Should-Retry", strconv.FormatBool(status >= http.StatusInternalServerError))
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]any{ // a client that is gone needs no answer
+		"type": "urn:idemgen:problem:" + code, "title": title, "status": status, "code": code,
+		"instance": "urn:uuid:" + idemclient.NewKey(), "retryable": status >= http.StatusInternalServerError,
+	})
 }
 
 // callerOf tells idemgen's handlers who calls: keys belong to the tenant.

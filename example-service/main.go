@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"flag"
 	"fmt"
@@ -22,9 +23,15 @@ import (
 
 	"example.com/payments/internal/api"
 	"example.com/payments/internal/db"
+	"example.com/payments/internal/docs"
 	"example.com/payments/internal/gateway"
 	"example.com/payments/internal/refunds"
 )
+
+// openapiDocument is emitted; the service serves what it is.
+//
+//go:embed openapi.yaml
+var openapiDocument []byte
 
 //go:generate go run github.com/idemgen/idemgen/cmd/idemgen generate
 
@@ -102,6 +109,9 @@ func newHandler(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger, ca
 	r := chi.NewRouter()
 	r.Use(middleware.Recoverer)
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	for _, path := range []string{"/openapi.yaml", "/docs", "/docs/*"} {
+		r.Method(http.MethodGet, path, docs.Handler(openapiDocument))
+	}
 	if err := svc.Mount(r.With(authenticate(db.New(pool)))); err != nil {
 		return nil, nil, err
 	}

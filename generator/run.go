@@ -74,6 +74,7 @@ func (r *runner) run(ctx context.Context) error {
 		return nil
 	}
 	r.checkOut()
+	r.checkClient()
 	r.checkMigrations()
 	if err := r.readCatalog(); err != nil {
 		return err
@@ -153,7 +154,10 @@ func (r *runner) compile() error {
 	tests, err := render.Conformance(r.cfg.Out, r.cfg.Migrations, svc, r.operations)
 	r.emitted = append(r.emitted, tests...)
 	r.release()
-	return err
+	if err != nil {
+		return err
+	}
+	return r.emitOutside(svc)
 }
 
 // reconcile compares everything that is to be there with the tree.

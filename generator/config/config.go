@@ -19,6 +19,8 @@ type Config struct {
 	Specs         []string // globs
 	Package       string
 	Out           string
+	Client        string   // folder of the typed client; "": none
+	OpenAPI       *OpenAPI // nil: no document
 	Profile       string
 	Scope         spec.Source
 	Bind          []spec.Bind

@@ -25,6 +25,7 @@ func TestSchemaDrift(t *testing.T) {
 		"sqlc":     {def("sqlc"), sqlcKeys()},
 		"json":     {def("json"), jsonKeys()},
 		"sweep":    {def("sweep"), sweepKeys()},
+		"openapi":  {def("openapi"), openAPIKeys()},
 		"defaults": {defaults, defaultKeys()},
 		"methods":  {defaults["properties"].(map[string]any)["key"].(map[string]any), spec.Methods()},
 	} {

@@ -51,6 +51,7 @@ func parse(file string, text []byte, module string, diags *diag.List) *Config {
 	r.misspelt = yamltree.Misspelt(entries, topKeys())
 	r.required()
 	r.derived()
+	r.derivedOpenAPI()
 	return cfg
 }
 
@@ -71,8 +72,10 @@ func (r *reader) key(e yamltree.Entry) {
 		r.goPackage(e)
 	case "out":
 		r.path(e, &r.cfg.Out, "internal/api", false)
-	case "client", "openapi":
-		r.notYet(e.Key.Pos, "`"+e.Key.Value+":`")
+	case "client":
+		r.client(e)
+	case "openapi":
+		r.openapi(e)
 	case "profile":
 		r.profile(e)
 	case "scope":
@@ -117,11 +120,6 @@ func (r *reader) missing(code diag.Code, key, hint string) {
 	pos := r.root.Pos()
 	pos.Width = 0
 	r.diags.Errorf(code, pos, "`%s:` is missing", key).Hint("%s", hint)
-}
-
-func (r *reader) notYet(pos diag.Pos, what string) {
-	r.diags.Errorf(diag.NotYet, pos, "%s is not in this version yet", what).
-		Hint("remove it, or wait for the version that has it")
 }
 
 // bad reports a value that can't be.

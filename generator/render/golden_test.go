@@ -21,7 +21,7 @@ func TestGoldensRun(t *testing.T) {
 	modfile := graphWithChi(t)
 	goCommand(t, "vet", "-modfile="+modfile,
 		"./testdata/golden/payments", "./testdata/golden/names", "./testdata/golden/open", "./testdata/golden/rides",
-		"./testdata/golden/hooks")
+		"./testdata/golden/hooks", "./testdata/golden/paymentsclient", "./testdata/golden/namesclient", "./testdata/golden/kindsclient")
 	goCommand(t, "test", "-modfile="+modfile, "./testdata/run")
 }
 
