@@ -19,6 +19,10 @@ func main() {
 		Stderr:   os.Stderr,
 		Getenv:   os.Getenv,
 		Terminal: isTerminal(os.Stderr),
+
+		Stdin:       os.Stdin,
+		Interactive: isTerminal(os.Stdin),
+		Width:       width(os.Stdout),
 	})
 	stop()
 	os.Exit(code)

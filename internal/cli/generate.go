@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -44,12 +43,11 @@ and one .sql file per operation. Input with errors changes nothing. A second run
 // more than a second.
 func (a *app) run(ctx context.Context, opts generator.Options) (*generator.Result, error) {
 	opts.Dir, opts.ConfigFile = a.dir, a.file
-	if a.env.Terminal && !a.quiet && !opts.NoSqlc {
-		timer := time.AfterFunc(time.Second, func() {
-			a.say("idemgen: running sqlc (the first run on a machine builds it, which takes about two minutes)")
-		})
-		defer timer.Stop()
+	what := "generating"
+	if !opts.NoSqlc {
+		what = "running sqlc (the first run on a machine builds it, which takes about two minutes)"
 	}
+	defer a.progress(what)()
 	return generator.Run(ctx, opts)
 }
 
@@ -133,9 +131,13 @@ func (a *app) generatedJSON(result *generator.Result, dryRun bool) error {
 		out.Changes = append(out.Changes, changeJSON{string(c.Action), a.shown(c.Path)})
 	}
 	for _, op := range result.Operations {
-		out.Operations = append(out.Operations, operationJSON{op.Model.Name, op.Model.Method, op.Model.Path, string(op.Strategy), op.Reason, op.RoundTrips})
+		out.Operations = append(out.Operations, operationOf(op))
 	}
 	return a.printJSON(out)
+}
+
+func operationOf(op *plan.Operation) operationJSON {
+	return operationJSON{op.Model.Name, op.Model.Method, op.Model.Path, string(op.Strategy), op.Reason, op.RoundTrips}
 }
 
 func (a *app) printJSON(v any) error {

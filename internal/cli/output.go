@@ -96,6 +96,10 @@ func (a *app) workflowCommand(d diag.Diagnostic) string {
 	if d.Hint != "" {
 		text += "\nhint: " + d.Hint
 	}
-	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	return fmt.Sprintf("::%s %s::%s", d.Severity, strings.Join(props, ","), data.Replace(text))
+	return fmt.Sprintf("::%s %s::%s", d.Severity, strings.Join(props, ","), escaped(text))
+}
+
+// escaped is the text of a workflow command.
+func escaped(text string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
 }
