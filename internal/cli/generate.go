@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) generate() *cobra.Command {
-	var dryRun, noSqlc bool
+	var dryRun, noSqlc, watch bool
 	cmd := &cobra.Command{
 		Use:   "generate",
 		Short: "Write missing migrations, run sqlc, and emit handlers and SQL",
@@ -23,10 +23,17 @@ func (a *app) generate() *cobra.Command {
 and one .sql file per operation. Input with errors changes nothing. A second run changes nothing.
 
 --no-sqlc starts no process: the sqlc entry must have a "json" section under "gen", and
-"sqlc generate" must have run before.`,
+"sqlc generate" must have run before.
+
+--watch goes on until it is interrupted, and generates whenever a file changes that it reads.
+No error ends it.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			result, err := a.run(cmd.Context(), generator.Options{DryRun: dryRun, NoSqlc: noSqlc})
+			opts := generator.Options{DryRun: dryRun, NoSqlc: noSqlc}
+			if watch {
+				return a.watch(cmd.Context(), opts)
+			}
+			result, err := a.run(cmd.Context(), opts)
 			if err != nil {
 				return err
 			}
@@ -35,6 +42,7 @@ and one .sql file per operation. Input with errors changes nothing. A second run
 		},
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be written, and write nothing")
+	cmd.Flags().BoolVar(&watch, "watch", false, "generate again whenever an input changes")
 	cmd.Flags().BoolVar(&noSqlc, "no-sqlc", false, "read what sqlc left on disk, and don't run it")
 	return cmd
 }
@@ -56,20 +64,13 @@ func (a *app) generated(result *generator.Result, dryRun bool) error {
 	if a.format == "json" {
 		return a.generatedJSON(result, dryRun)
 	}
-	wrote, removed := "wrote", "removed"
-	if dryRun {
-		wrote, removed = "would write", "would remove"
-	}
 	kept := 0
 	for _, c := range result.Changes {
-		switch c.Action {
-		case files.Write:
-			a.print("%s %s", wrote, a.shown(c.Path))
-		case files.Remove:
-			a.print("%s %s", removed, a.shown(c.Path))
-		case files.Keep:
+		if c.Action == files.Keep {
 			kept++
+			continue
 		}
+		a.print("%s", a.changed(c, dryRun))
 	}
 	if kept > 0 {
 		a.print("kept %s", count(kept, "file"))
@@ -79,6 +80,15 @@ func (a *app) generated(result *generator.Result, dryRun bool) error {
 		a.print("note: %s", n)
 	}
 	return nil
+}
+
+// changed says what was done to a file, or would be.
+func (a *app) changed(c files.Change, dryRun bool) string {
+	verb := map[files.Action]string{files.Write: "wrote", files.Remove: "removed"}[c.Action]
+	if dryRun {
+		verb = map[files.Action]string{files.Write: "would write", files.Remove: "would remove"}[c.Action]
+	}
+	return verb + " " + a.shown(c.Path)
 }
 
 // operations prints one line per operation.
