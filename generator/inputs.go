@@ -99,4 +99,3 @@ func (s snapshot) written(result *Result, now snapshot) {
 		}
 	}
 }
-

@@ -117,5 +117,5 @@ func (a *app) annotate(f doctor.Finding) {
 	if f.Hint != "" {
 		text += "\nhint: " + f.Hint
 	}
-	a.say("::%s title=%s::%s", level, "idemgen doctor%3A "+f.Check, escaped(text))
+	a.say("::%s title=%s::%s", level, property("idemgen doctor: "+f.Check), escaped(text))
 }
