@@ -136,7 +136,9 @@ Exit codes: 0 nothing to report, 1 findings or drift, 2 the work could not be do
 	root.SetFlagErrorFunc(a.unknownFlag)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkFlags() }
 	root.AddCommand(a.generate(), a.verify(), a.lint(), a.plan(), a.init(), a.keys(), a.sweep(), a.doctor(),
-		a.schema(), a.explain(), a.version())
+		a.schema(), a.explain(), a.version(), a.completion(root))
+	root.SetHelpCommand(a.help(root))
+	root.CompletionOptions.DisableDefaultCmd = true
 	return root
 }
 

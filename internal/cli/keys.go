@@ -60,6 +60,7 @@ func (a *app) ring(cmd *cobra.Command, f *keysFlags) (*keyring.Ring, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
+	f.plain = true
 	pool, err := a.open(cmd.Context(), f.database)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -48,6 +49,7 @@ type exam struct {
 	check    string
 	findings []Finding
 	pooled   bool
+	mode     pgx.QueryExecMode // of the URL
 }
 
 func (e *exam) add(s Severity, hint, format string, args ...any) {
@@ -65,7 +67,16 @@ func Examine(ctx context.Context, p Patient) ([]Finding, error) {
 	if p.Now == nil {
 		p.Now = time.Now
 	}
-	e := &exam{Patient: p}
+	// What the URL says about prepared statements is a finding, and must not be
+	// what the other checks fail of.
+	config := p.Pool.Config()
+	e := &exam{Patient: p, mode: config.ConnConfig.DefaultQueryExecMode}
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	var err error
+	if e.Pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return nil, err
+	}
+	defer e.Pool.Close()
 	for _, c := range []struct {
 		name string
 		run  func(context.Context, *exam) error

@@ -44,9 +44,7 @@ func pooling(ctx context.Context, e *exam) error {
 
 // connect makes a connection of its own, which prepares nothing by itself.
 func (e *exam) connect(ctx context.Context) (*pgx.Conn, error) {
-	config := e.Pool.Config().ConnConfig.Copy()
-	config.DefaultQueryExecMode = pgx.QueryExecModeExec
-	return pgx.ConnectConfig(ctx, config)
+	return pgx.ConnectConfig(ctx, e.Pool.Config().ConnConfig.Copy())
 }
 
 func closeConn(c *pgx.Conn) {
@@ -90,14 +88,13 @@ func (e *exam) statements(ctx context.Context, first, second *pgx.Conn) error {
 	if err != nil {
 		return err
 	}
-	mode := e.Pool.Config().ConnConfig.DefaultQueryExecMode
 	switch {
-	case mode == pgx.QueryExecModeDescribeExec:
+	case e.mode == pgx.QueryExecModeDescribeExec:
 		e.add(Problem, "use default_query_exec_mode=exec in the URL",
 			"the URL says describe_exec behind a pooler in transaction mode: a statement may be described on one backend and run on another")
 	case known:
 		e.ok("a pooler in transaction mode, which knows prepared statements")
-	case mode == pgx.QueryExecModeCacheStatement:
+	case e.mode == pgx.QueryExecModeCacheStatement:
 		e.add(Warning, "add default_query_exec_mode=exec to the URL of the service; or PgBouncer 1.21 with max_prepared_statements above 0",
 			"a pooler in transaction mode that does not know prepared statements, and the URL says cache_statement: requests fail with 26000 and 42P05, and are run again")
 	default:
