@@ -23,6 +23,7 @@ func main() {
 		Stdin:       os.Stdin,
 		Interactive: isTerminal(os.Stdin),
 		Width:       width(os.Stdout),
+		ErrWidth:    width(os.Stderr),
 	})
 	stop()
 	os.Exit(code)

@@ -32,8 +32,9 @@ type Env struct {
 	// none is asked.
 	Stdin       io.Reader
 	Interactive bool
-	// Width is the number of columns of the terminal that Stdout is, 0 if it is none.
-	Width int
+	// Width and ErrWidth are the numbers of columns of the terminals that Stdout
+	// and Stderr are, 0 for what is none.
+	Width, ErrWidth int
 }
 
 // Main runs one command and returns its exit code. It never panics: a bug is

@@ -35,7 +35,7 @@ func (a *app) diagnostics(ds []diag.Diagnostic) {
 		}
 		// Writing to stderr can't be reported anywhere better.
 		_ = diag.Render(a.env.Stderr, moved, func(file string) (string, bool) { return source(shown[file]) },
-			diag.RenderOptions{Color: a.colored()})
+			diag.RenderOptions{Color: a.colored(), Width: a.env.ErrWidth})
 	}
 }
 
