@@ -20,14 +20,9 @@ const (
 func Watch(ctx context.Context, opts Options, run func(context.Context, Options) (*Result, error), each func(*Result, error)) {
 	w := &watcher{opts: opts}
 	for ctx.Err() == nil {
-		w.in = inputsOf(opts, w.in)
-		w.seen = w.in.look(opts.Dir)
-		result, err := run(ctx, opts)
+		result, err := w.once(ctx, run)
 		if ctx.Err() != nil {
 			return
-		}
-		if !opts.DryRun {
-			w.seen.written(result, w.in.look(opts.Dir))
 		}
 		each(result, err)
 		w.wait(ctx)
@@ -38,6 +33,18 @@ type watcher struct {
 	opts Options
 	in   inputs
 	seen snapshot
+}
+
+// once looks, and runs. What the run writes itself counts as seen; what others
+// change meanwhile does not.
+func (w *watcher) once(ctx context.Context, run func(context.Context, Options) (*Result, error)) (*Result, error) {
+	w.in = inputsOf(w.opts, w.in)
+	w.seen = w.in.look(w.opts.Dir)
+	result, err := run(ctx, w.opts)
+	if !w.opts.DryRun {
+		w.seen.written(result, w.in.look(w.opts.Dir))
+	}
+	return result, err
 }
 
 // wait returns once the inputs have changed and rest, or ctx has ended.

@@ -144,21 +144,30 @@ func TestWatchIsNotWokenByItsOwnRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs sqlc")
 	}
-	opts := Options{Dir: small(t)}
-	in := inputsOf(opts, inputs{})
-	seen := in.look(opts.Dir)
-	if len(seen) < 5 {
-		t.Fatalf("only %v are watched", seen)
-	}
-	result, err := Run(t.Context(), opts)
-	if err != nil {
+	w := &watcher{opts: Options{Dir: small(t)}}
+	before := inputsOf(w.opts, inputs{}).look(w.opts.Dir)
+	if _, err := w.once(t.Context(), Run); err != nil {
 		t.Fatal(err)
 	}
-	if seen.equal(in.look(opts.Dir)) {
-		t.Fatal("the run added no migration, so this tests nothing")
+	now := w.in.look(w.opts.Dir)
+	if before.equal(now) || len(now) < 5 {
+		t.Fatalf("the run added no migration, so this tests nothing: %v", now)
 	}
-	seen.written(result, in.look(opts.Dir))
-	if now := in.look(opts.Dir); !seen.equal(now) {
-		t.Errorf("its own files wake it: %v, then %v", seen, now)
+	if !w.seen.equal(now) {
+		t.Errorf("its own files wake it: %v, then %v", w.seen, now)
+	}
+}
+
+// TestWatchSeesWhatChangesDuringARun: a correction while sqlc runs is not lost.
+func TestWatchSeesWhatChangesDuringARun(t *testing.T) {
+	w := &watcher{opts: Options{Dir: small(t)}}
+	if _, err := w.once(t.Context(), func(context.Context, Options) (*Result, error) {
+		put(t, filepath.Join(w.opts.Dir, "q/things.sql"), "-- corrected meanwhile\n")
+		return &Result{}, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if w.seen.equal(w.in.look(w.opts.Dir)) {
+		t.Error("the change counts as seen")
 	}
 }
