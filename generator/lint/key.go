@@ -38,8 +38,10 @@ func few(t model.Type) string {
 		return "a boolean"
 	case len(t.Enum) > 0:
 		return fmt.Sprintf("one of %d words", len(t.Enum))
-	case t.Kind == model.KindDate || t.Kind == model.KindTime:
-		return "a " + string(lowered(t.Kind))
+	case t.Kind == model.KindDate:
+		return "a day"
+	case t.Kind == model.KindTime:
+		return "a time of day"
 	case t.Kind == model.KindInt2:
 		return "a smallint"
 	case t.Kind == model.KindText && longest(t) > 0 && longest(t) < shortText:
@@ -54,13 +56,6 @@ func few(t model.Type) string {
 		return fmt.Sprintf("a number with %d possible values", n+1)
 	}
 	return ""
-}
-
-func lowered(k model.Kind) model.Kind {
-	if k == model.KindDate {
-		return "day"
-	}
-	return "time of day"
 }
 
 // longest is the greatest length of a text, 0 for no limit.
