@@ -9,7 +9,9 @@ import (
 
 	"github.com/idemgen/idemgen/generator/diag"
 	"github.com/idemgen/idemgen/generator/files"
+	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/plan"
+	"github.com/idemgen/idemgen/generator/schema"
 )
 
 // Version is the generator's version, as idemgen.lock records it. It is a
@@ -39,6 +41,12 @@ type Result struct {
 	Changes    []files.Change
 	Operations []*plan.Operation
 	Warnings   []diag.Diagnostic
+	// Service and Catalog are what the operations were made of, for those who
+	// look at more than files: lint, doctor. Migrations are the paths of the migration folder, those that this run adds
+	// included.
+	Migrations []string
+	Service    *model.Service
+	Catalog    *schema.Catalog
 	// Notes are sentences about what stays as it is although something that it
 	// was for is gone.
 	Notes []string

@@ -20,7 +20,9 @@ import (
 // Run generates: it writes missing migrations, runs sqlc, reads, checks and
 // emits, in one go that either succeeds or leaves the tree as it was. Input
 // that can't be accepted gives a *diag.Failure with everything that was found;
-// any other error is something that kept the work from being done.
+// any other error is something that kept the work from being done. Where only
+// files in the tree are in the way, edited ones for example, the result is there
+// beside the failure: it has the changes to all others.
 func Run(ctx context.Context, opts Options) (*Result, error) {
 	tree, err := files.Open(opts.Dir)
 	if err != nil {
@@ -31,10 +33,15 @@ func Run(ctx context.Context, opts Options) (*Result, error) {
 	if err := r.run(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.diags.Err(); err != nil {
+	err = r.diags.Err()
+	if err != nil && r.changes == nil {
 		return nil, err
 	}
-	result := &Result{Config: r.cfg.File, Changes: r.changes, Operations: r.operations, Warnings: r.diags.Sorted(), Notes: r.notes()}
+	result := &Result{Config: r.cfg.File, Changes: r.changes, Operations: r.operations, Warnings: r.diags.Sorted(), Notes: r.notes(),
+		Service: r.svc, Catalog: r.catalog, Migrations: r.migrationPaths()}
+	if err != nil { // the tree is in the way, not the input
+		return result, err
+	}
 	if opts.DryRun {
 		return result, nil
 	}
@@ -58,6 +65,7 @@ type runner struct {
 	wanted     []*model.Intent // of all operations
 	migrations []files.File    // that are missing
 	sqlc       *sqlcrun.Output
+	svc        *model.Service
 	operations []*plan.Operation
 	emitted    []files.File
 	changes    []files.Change
@@ -135,29 +143,29 @@ func (r *runner) intents() []*model.Intent {
 
 // compile makes the model, the plan and the text of the files.
 func (r *runner) compile() error {
-	svc := check.Check(check.Input{
+	r.svc = check.Check(check.Input{
 		Config: r.cfg, Module: r.tree.Module.Path, Catalog: r.catalog,
 		Decls: r.decls, Endpoints: r.endpoints, Queries: r.sqlc.Queries, Entries: r.sqlc.Entries,
 	}, &r.diags)
-	r.ejected(svc)
+	r.ejected(r.svc)
 	if r.diags.HasErrors() {
 		return nil
 	}
-	r.operations = plan.Plan(svc, &r.diags)
+	r.operations = plan.Plan(r.svc, &r.diags)
 	if r.diags.HasErrors() {
 		return nil
 	}
 	var err error
-	if r.emitted, err = render.Emit(r.cfg.Out, svc, r.operations); err != nil {
+	if r.emitted, err = render.Emit(r.cfg.Out, r.svc, r.operations); err != nil {
 		return err
 	}
-	tests, err := render.Conformance(r.cfg.Out, r.cfg.Migrations, svc, r.operations)
+	tests, err := render.Conformance(r.cfg.Out, r.cfg.Migrations, r.svc, r.operations)
 	r.emitted = append(r.emitted, tests...)
 	r.release()
 	if err != nil {
 		return err
 	}
-	return r.emitOutside(svc)
+	return r.emitOutside(r.svc)
 }
 
 // reconcile compares everything that is to be there with the tree.

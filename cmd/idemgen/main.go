@@ -19,6 +19,11 @@ func main() {
 		Stderr:   os.Stderr,
 		Getenv:   os.Getenv,
 		Terminal: isTerminal(os.Stderr),
+
+		Stdin:       os.Stdin,
+		Interactive: isTerminal(os.Stdin),
+		Width:       width(os.Stdout),
+		ErrWidth:    width(os.Stderr),
 	})
 	stop()
 	os.Exit(code)

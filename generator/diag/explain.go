@@ -28,7 +28,7 @@ func Codes() []Code {
 
 func registry() map[Code]Explanation {
 	all := make(map[Code]Explanation)
-	for _, group := range [][]Explanation{explainConfig(), explainWords(), explainSQL(), explainOperations(), explainAnswers(), explainEvents()} {
+	for _, group := range [][]Explanation{explainConfig(), explainWords(), explainSQL(), explainOperations(), explainAnswers(), explainEvents(), explainRisks()} {
 		for _, e := range group {
 			all[e.Code] = e
 		}

@@ -4,17 +4,31 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// declaredCodes reads the constants of type Code from code.go, so that a new
-// one without an explanation fails here.
+// declaredCodes reads the constants of type Code from the files code*.go, so
+// that a new one without an explanation fails here.
 func declaredCodes(t *testing.T) []Code {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "code.go", nil, 0)
+	names, err := filepath.Glob("code*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var codes []Code
+	for _, name := range names {
+		codes = append(codes, codesOf(t, name)...)
+	}
+	return codes
+}
+
+func codesOf(t *testing.T, name string) []Code {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

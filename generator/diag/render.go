@@ -9,13 +9,16 @@ import (
 // RenderOptions say how diagnostics look.
 type RenderOptions struct {
 	Color bool // ANSI colours, for terminals
+	// Width is the number of columns of the terminal: excerpts of longer lines are
+	// cut on both sides of the place. 0: nothing is cut.
+	Width int
 }
 
 // Render writes diagnostics as text, each with its source line and a caret
 // under the place. Source gives the text of a file and reports whether it is
 // known; it may be nil. The only error is that of w.
 func Render(w io.Writer, ds []Diagnostic, source func(file string) (string, bool), opts RenderOptions) error {
-	p := &printer{style: plain, source: source, lines: map[string][]string{}, explained: map[Code]bool{}}
+	p := &printer{style: plain, source: source, lines: map[string][]string{}, explained: map[Code]bool{}, width: opts.Width}
 	if opts.Color {
 		p.style = coloured
 	}
@@ -40,6 +43,7 @@ type printer struct {
 	source    func(string) (string, bool)
 	lines     map[string][]string
 	explained map[Code]bool
+	width     int
 }
 
 func (p *printer) diagnostic(d Diagnostic) {
@@ -69,6 +73,9 @@ func (p *printer) excerpt(pos Pos) {
 		return
 	}
 	number := fmt.Sprintf("%4d", pos.Line)
+	if p.width > 0 {
+		line, pos.Col = window(line, pos.Col, pos.Width, p.width-len(number)-len(" | "))
+	}
 	fmt.Fprintf(&p.out, "%s | %s\n", number, visible(line))
 	if pos.Col == 0 {
 		return

@@ -26,6 +26,10 @@ type Change struct {
 	Action Action
 	Old    []byte // what is there now, nil if nothing is
 	New    []byte // what will be there, nil if it is removed
+	// Emitted: the lock says that idemgen wrote this file before.
+	Emitted bool
+	// Versions: it is the lock, and only its version lines change.
+	Versions bool
 }
 
 // Action is what happens to a path.

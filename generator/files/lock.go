@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -35,6 +36,13 @@ func parseLock(text []byte) lock {
 // has reports whether content is what was emitted for p.
 func (l lock) has(p string, content []byte) bool {
 	return slices.Contains(l.hashes[p], hashOf(content))
+}
+
+// same reports whether a lock names exactly these files with these contents.
+func (l lock) same(emitted map[string]string) bool {
+	return maps.EqualFunc(l.hashes, emitted, func(known []string, hash string) bool {
+		return len(known) == 1 && known[0] == hash
+	})
 }
 
 // formatLock renders a lock: version lines, then one sorted line per file.

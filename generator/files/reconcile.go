@@ -50,6 +50,7 @@ func (t *Tree) Reconcile(want []File, lockPath string, versions []string, diags 
 			emitted[f.Path] = hashOf(f.Content)
 		}
 		if c, ok := t.compare(f, known, diags); ok {
+			c.Emitted = known.hashes[f.Path] != nil
 			changes = append(changes, c)
 		}
 	}
@@ -62,7 +63,9 @@ func (t *Tree) Reconcile(want []File, lockPath string, versions []string, diags 
 		}
 	}
 	slices.SortFunc(changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
-	return append(changes, difference(lockPath, oldLock, formatLock(versions, emitted))), nil
+	lockChange := difference(lockPath, oldLock, formatLock(versions, emitted))
+	lockChange.Versions = lockChange.Action == Write && oldLock != nil && known.same(emitted)
+	return append(changes, lockChange), nil
 }
 
 // Add computes the changes that add files and leave those that are there, be
@@ -128,7 +131,7 @@ func (t *Tree) stale(p string, known lock, diags *diag.List) (Change, bool) {
 	case !marked(old, ownMark) && !marked(old, sqlcMark):
 		return Change{}, false // the lock names it, but no generator made it
 	}
-	return Change{Path: p, Action: Remove, Old: old}, true
+	return Change{Path: p, Action: Remove, Old: old, Emitted: true}, true
 }
 
 func difference(p string, old, text []byte) Change {

@@ -28,6 +28,13 @@ type Env struct {
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	Terminal       bool // Stderr is a terminal
+	// Stdin answers questions; nil, or one that is no terminal (Interactive), and
+	// none is asked.
+	Stdin       io.Reader
+	Interactive bool
+	// Width and ErrWidth are the numbers of columns of the terminals that Stdout
+	// and Stderr are, 0 for what is none.
+	Width, ErrWidth int
 }
 
 // Main runs one command and returns its exit code. It never panics: a bug is
@@ -129,7 +136,10 @@ Exit codes: 0 nothing to report, 1 findings or drift, 2 the work could not be do
 	flags.StringVar(&a.color, "color", "auto", "colours: auto, always or never; auto follows the terminal and NO_COLOR")
 	root.SetFlagErrorFunc(a.unknownFlag)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkFlags() }
-	root.AddCommand(a.generate(), a.verify(), a.eject(), a.init(), a.sweep(), a.outbox(), a.schema(), a.explain(), a.version())
+	root.AddCommand(a.generate(), a.verify(), a.lint(), a.plan(), a.eject(), a.init(), a.keys(), a.outbox(), a.sweep(), a.doctor(),
+		a.schema(), a.explain(), a.version(), a.completion(root))
+	root.SetHelpCommand(a.help(root))
+	root.CompletionOptions.DisableDefaultCmd = true
 	return root
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/idemgen/idemgen/generator/diag"
@@ -71,10 +72,61 @@ func TestWorkflowCommandEscapes(t *testing.T) {
 }
 
 func TestEveryCommandHasHelp(t *testing.T) {
-	for _, name := range []string{"generate", "verify", "init", "sweep", "outbox", "schema", "explain", "version", "completion"} {
-		code, stdout, stderr := exec(t, Env{}, name, "--help")
+	for _, name := range []string{"generate", "verify", "lint", "plan", "init", "keys list", "keys show", "keys release", "keys purge", "outbox list", "outbox show", "outbox retry", "outbox discard", "eject", "sweep", "doctor", "schema", "explain", "version", "completion"} {
+		code, stdout, stderr := exec(t, Env{}, append(strings.Fields(name), "--help")...)
 		if code != exitOK || !strings.Contains(stdout, "Usage:") || stderr != "" {
 			t.Errorf("%s --help: %d\n%s%s", name, code, stdout, stderr)
 		}
+	}
+}
+
+func TestHelpOfWhatIsNotThere(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"help"}, exitOK, "Available Commands"},
+		{[]string{"help", "keys", "list"}, exitOK, "idemgen keys list"},
+		{[]string{"help", "genrate"}, exitFailed, "did you mean generate?"},
+		{[]string{"help", "keys", "lst"}, exitFailed, "did you mean list?"},
+		{[]string{"completion"}, exitFailed, "use one of: bash"},
+		{[]string{"completion", "bash"}, exitOK, "__start_idemgen"},
+		{[]string{"completion", "fich"}, exitFailed, "did you mean fish?"},
+	} {
+		code, stdout, stderr := exec(t, Env{}, c.args...)
+		if code != c.code || !strings.Contains(stdout+stderr, c.want) {
+			t.Errorf("%v: %d\n%s%s", c.args, code, stdout, stderr)
+		}
+	}
+}
+
+// lockedBuffer is written by a progress line and read by a test.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	b   bytes.Buffer
+	any chan struct{}
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case l.any <- struct{}{}:
+	default:
+	}
+	return l.b.Write(p)
+}
+
+// TestProgressLineIsGoneAtTheEnd: on a terminal only, and its last word erases it.
+func TestProgressLineIsGoneAtTheEnd(t *testing.T) {
+	out := &lockedBuffer{any: make(chan struct{}, 1)}
+	a := &app{format: "text", env: Env{Stderr: out, Terminal: true}}
+	end := a.progress("working")
+	<-out.any
+	end()
+	end()
+	if got := out.b.String(); !strings.HasPrefix(got, "\r\x1b[Kidemgen: working … 1s") || !strings.HasSuffix(got, "\r\x1b[K") {
+		t.Errorf("%q", got)
 	}
 }

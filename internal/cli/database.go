@@ -8,13 +8,18 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 )
 
 // database is the flag of commands that work on a service's database.
-type database struct{ url string }
+type database struct {
+	url string
+	// plain keeps statements from being prepared: a pooler may not know them.
+	plain bool
+}
 
 func (d *database) flag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&d.url, "db", "", "the service's database, as a URL (default: DATABASE_URL of the environment)")
@@ -38,6 +43,9 @@ func (a *app) open(ctx context.Context, d database) (*pgxpool.Pool, error) {
 			"write postgres://USER:PASSWORD@HOST:5432/DATABASE; what is special in a URL is percent-encoded, like %40 for @"}
 	}
 	config.MaxConns = 1
+	if d.plain {
+		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	}
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "idemgen"
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +15,7 @@ import (
 )
 
 func (a *app) generate() *cobra.Command {
-	var dryRun, noSqlc bool
+	var dryRun, noSqlc, watch bool
 	cmd := &cobra.Command{
 		Use:   "generate",
 		Short: "Write missing migrations, run sqlc, and emit handlers and SQL",
@@ -24,10 +23,17 @@ func (a *app) generate() *cobra.Command {
 and one .sql file per operation. Input with errors changes nothing. A second run changes nothing.
 
 --no-sqlc starts no process: the sqlc entry must have a "json" section under "gen", and
-"sqlc generate" must have run before.`,
+"sqlc generate" must have run before.
+
+--watch goes on until it is interrupted, and generates whenever a file changes that it reads.
+No error ends it.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			result, err := a.run(cmd.Context(), generator.Options{DryRun: dryRun, NoSqlc: noSqlc})
+			opts := generator.Options{DryRun: dryRun, NoSqlc: noSqlc}
+			if watch {
+				return a.watch(cmd.Context(), opts)
+			}
+			result, err := a.run(cmd.Context(), opts)
 			if err != nil {
 				return err
 			}
@@ -36,6 +42,7 @@ and one .sql file per operation. Input with errors changes nothing. A second run
 		},
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be written, and write nothing")
+	cmd.Flags().BoolVar(&watch, "watch", false, "generate again whenever an input changes")
 	cmd.Flags().BoolVar(&noSqlc, "no-sqlc", false, "read what sqlc left on disk, and don't run it")
 	return cmd
 }
@@ -44,12 +51,11 @@ and one .sql file per operation. Input with errors changes nothing. A second run
 // more than a second.
 func (a *app) run(ctx context.Context, opts generator.Options) (*generator.Result, error) {
 	opts.Dir, opts.ConfigFile = a.dir, a.file
-	if a.env.Terminal && !a.quiet && !opts.NoSqlc {
-		timer := time.AfterFunc(time.Second, func() {
-			a.say("idemgen: running sqlc (the first run on a machine builds it, which takes about two minutes)")
-		})
-		defer timer.Stop()
+	what := "generating"
+	if !opts.NoSqlc {
+		what = "running sqlc (the first run on a machine builds it, which takes about two minutes)"
 	}
+	defer a.progress(what)()
 	return generator.Run(ctx, opts)
 }
 
@@ -58,20 +64,13 @@ func (a *app) generated(result *generator.Result, dryRun bool) error {
 	if a.format == "json" {
 		return a.generatedJSON(result, dryRun)
 	}
-	wrote, removed := "wrote", "removed"
-	if dryRun {
-		wrote, removed = "would write", "would remove"
-	}
 	kept := 0
 	for _, c := range result.Changes {
-		switch c.Action {
-		case files.Write:
-			a.print("%s %s", wrote, a.shown(c.Path))
-		case files.Remove:
-			a.print("%s %s", removed, a.shown(c.Path))
-		case files.Keep:
+		if c.Action == files.Keep {
 			kept++
+			continue
 		}
+		a.print("%s", a.changed(c, dryRun))
 	}
 	if kept > 0 {
 		a.print("kept %s", count(kept, "file"))
@@ -81,6 +80,15 @@ func (a *app) generated(result *generator.Result, dryRun bool) error {
 		a.print("note: %s", n)
 	}
 	return nil
+}
+
+// changed says what was done to a file, or would be.
+func (a *app) changed(c files.Change, dryRun bool) string {
+	verb := map[files.Action]string{files.Write: "wrote", files.Remove: "removed"}[c.Action]
+	if dryRun {
+		verb = map[files.Action]string{files.Write: "would write", files.Remove: "would remove"}[c.Action]
+	}
+	return verb + " " + a.shown(c.Path)
 }
 
 // operations prints one line per operation.
@@ -137,9 +145,13 @@ func (a *app) generatedJSON(result *generator.Result, dryRun bool) error {
 		out.Changes = append(out.Changes, changeJSON{string(c.Action), a.shown(c.Path)})
 	}
 	for _, op := range result.Operations {
-		out.Operations = append(out.Operations, operationJSON{op.Model.Name, op.Model.Method, op.Model.Path, string(op.Strategy), op.Reason, op.RoundTrips, op.Model.Ejected})
+		out.Operations = append(out.Operations, operationOf(op))
 	}
 	return a.printJSON(out)
+}
+
+func operationOf(op *plan.Operation) operationJSON {
+	return operationJSON{op.Model.Name, op.Model.Method, op.Model.Path, string(op.Strategy), op.Reason, op.RoundTrips, op.Model.Ejected}
 }
 
 func (a *app) printJSON(v any) error {

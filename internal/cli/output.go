@@ -35,7 +35,7 @@ func (a *app) diagnostics(ds []diag.Diagnostic) {
 		}
 		// Writing to stderr can't be reported anywhere better.
 		_ = diag.Render(a.env.Stderr, moved, func(file string) (string, bool) { return source(shown[file]) },
-			diag.RenderOptions{Color: a.colored()})
+			diag.RenderOptions{Color: a.colored(), Width: a.env.ErrWidth})
 	}
 }
 
@@ -80,10 +80,9 @@ func (a *app) diagnosticsJSON(ds []diag.Diagnostic) {
 // workflowCommand is a diagnostic as a GitHub Actions annotation; see GitHub's
 // "Workflow commands", which also has the escapes.
 func (a *app) workflowCommand(d diag.Diagnostic) string {
-	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	var props []string
 	if d.Pos.File != "" {
-		props = append(props, "file="+property.Replace(a.shown(d.Pos.File)))
+		props = append(props, "file="+property(a.shown(d.Pos.File)))
 	}
 	if d.Pos.Line > 0 {
 		props = append(props, fmt.Sprintf("line=%d", d.Pos.Line))
@@ -96,6 +95,15 @@ func (a *app) workflowCommand(d diag.Diagnostic) string {
 	if d.Hint != "" {
 		text += "\nhint: " + d.Hint
 	}
-	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	return fmt.Sprintf("::%s %s::%s", d.Severity, strings.Join(props, ","), data.Replace(text))
+	return fmt.Sprintf("::%s %s::%s", d.Severity, strings.Join(props, ","), escaped(text))
+}
+
+// property is the value of a workflow command's property.
+func property(text string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(text)
+}
+
+// escaped is the text of a workflow command.
+func escaped(text string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
 }

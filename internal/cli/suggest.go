@@ -16,7 +16,7 @@ func contains(list []string, s string) bool { return slices.Contains(list, s) }
 
 // oneOf is a hint that lists what is allowed, the nearest first.
 func oneOf(allowed []string, got string) string {
-	if near := diag.Nearest(got, allowed); near != "" {
+	if near := diag.Nearest(got, allowed); near != "" && got != "" {
 		return "did you mean " + near + "?"
 	}
 	return "use one of: " + strings.Join(allowed, ", ")
@@ -27,13 +27,17 @@ func (a *app) unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	return &usageError{fmt.Sprintf("unknown command %q", args[0]), oneOf(commandNames(cmd), args[0])}
+}
+
+func commandNames(cmd *cobra.Command) []string {
 	var names []string
 	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() {
 			names = append(names, c.Name())
 		}
 	}
-	return &usageError{fmt.Sprintf("unknown command %q", args[0]), oneOf(names, args[0])}
+	return names
 }
 
 // unknownFlag turns pflag's error into ours, with the nearest flag.

@@ -91,11 +91,9 @@ const overdueFinding = time.Minute
 // sweepOnce says what was done also where it ends with an error, unless that is
 // nothing.
 func (a *app) sweepOnce(ctx context.Context, sweeper *idem.Sweeper) error {
-	if a.env.Terminal && !a.quiet {
-		timer := time.AfterFunc(time.Second, func() { a.say("idemgen: sweeping") })
-		defer timer.Stop()
-	}
+	end := a.progress("sweeping")
 	swept, err := sweeper.Sweep(ctx)
+	end()
 	if err != nil && swept.Keys+swept.Events == 0 {
 		return explained(err)
 	}
