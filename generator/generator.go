@@ -10,6 +10,7 @@ import (
 	"github.com/idemgen/idemgen/generator/diag"
 	"github.com/idemgen/idemgen/generator/files"
 	"github.com/idemgen/idemgen/generator/plan"
+	"github.com/idemgen/idemgen/generator/review"
 )
 
 // Version is the generator's version, as idemgen.lock records it. It is a
@@ -35,6 +36,7 @@ type Result struct {
 	Config     string // the configuration file, relative to Dir
 	Changes    []files.Change
 	Operations []*plan.Operation
+	Review     *review.Document // what REVIEW.md and REVIEW.json say
 	Warnings   []diag.Diagnostic
 	// Notes are sentences about what stays as it is although something that it
 	// was for is gone.

@@ -12,6 +12,7 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/plan"
 	"github.com/idemgen/idemgen/generator/render"
+	"github.com/idemgen/idemgen/generator/review"
 	"github.com/idemgen/idemgen/generator/schema"
 	"github.com/idemgen/idemgen/generator/spec"
 	"github.com/idemgen/idemgen/generator/sqlcrun"
@@ -34,7 +35,7 @@ func Run(ctx context.Context, opts Options) (*Result, error) {
 	if err := r.diags.Err(); err != nil {
 		return nil, err
 	}
-	result := &Result{Config: r.cfg.File, Changes: r.changes, Operations: r.operations, Warnings: r.diags.Sorted(), Notes: r.notes()}
+	result := &Result{Config: r.cfg.File, Changes: r.changes, Operations: r.operations, Review: r.review, Warnings: r.diags.Sorted(), Notes: r.notes()}
 	if opts.DryRun {
 		return result, nil
 	}
@@ -57,6 +58,8 @@ type runner struct {
 	migrations []files.File    // that are missing
 	sqlc       *sqlcrun.Output
 	operations []*plan.Operation
+	ddl        []schema.File // everything that was read of the schema
+	review     *review.Document
 	emitted    []files.File
 	changes    []files.Change
 }
@@ -149,7 +152,10 @@ func (r *runner) compile() error {
 	}
 	tests, err := render.Conformance(r.cfg.Out, r.cfg.Migrations, svc, r.operations)
 	r.emitted = append(r.emitted, tests...)
-	return err
+	if err != nil {
+		return err
+	}
+	return r.describe(svc)
 }
 
 // reconcile compares everything that is to be there with the tree.
