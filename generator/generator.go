@@ -34,6 +34,7 @@ type Options struct {
 // Result is what a run did, or, in a dry run, would do.
 type Result struct {
 	Config     string // the configuration file, relative to Dir
+	Out        string // the folder of the emitted code, relative to Dir
 	Changes    []files.Change
 	Operations []*plan.Operation
 	Review     *review.Document // what REVIEW.md and REVIEW.json say

@@ -35,7 +35,7 @@ func Run(ctx context.Context, opts Options) (*Result, error) {
 	if err := r.diags.Err(); err != nil {
 		return nil, err
 	}
-	result := &Result{Config: r.cfg.File, Changes: r.changes, Operations: r.operations, Review: r.review, Warnings: r.diags.Sorted(), Notes: r.notes()}
+	result := &Result{Config: r.cfg.File, Out: r.cfg.Out, Changes: r.changes, Operations: r.operations, Review: r.review, Warnings: r.diags.Sorted(), Notes: r.notes()}
 	if opts.DryRun {
 		return result, nil
 	}

@@ -49,7 +49,7 @@ func (src Source) operation(p *plan.Operation) *Operation {
 	op := &Operation{
 		Name: m.Name, Stored: src.Service.Name + "." + m.Name, Summary: oneLine(m.Summary), Method: m.Method, Path: m.Path, Status: m.Status,
 		Key: key(m.Key), Strategy: string(p.Strategy), Reason: oneLine(p.Reason), RoundTrips: p.RoundTrips,
-		Policy: policy(m.Policy), Fingerprint: fingerprint(m), Response: response(src.Service, m),
+		Policy: policy(m.Policy), Fingerprint: fingerprint(m, src.Service.ScopeSource.Input), Response: response(src.Service, m),
 		SQLFile: path.Join("sql", m.FileBase+".sql"), SQL: src.SQL[m.FileBase+".sql"], Pos: m.Pos,
 	}
 	switch p.Strategy {
@@ -144,7 +144,7 @@ func duration(d time.Duration) string {
 
 // fingerprint lists the members whose values count. The scope does not: it is
 // part of the key's identity already.
-func fingerprint(m *model.Operation) Fingerprint {
+func fingerprint(m *model.Operation, scope *model.Input) Fingerprint {
 	switch {
 	case !m.Key.Protects() || m.Policy.NoPrint:
 		return Fingerprint{Mode: "none"}
@@ -153,7 +153,9 @@ func fingerprint(m *model.Operation) Fingerprint {
 	}
 	out := Fingerprint{Mode: "all"}
 	for _, in := range m.Inputs {
-		out.Members = append(out.Members, inputName(in))
+		if scope == nil || inputName(in) != inputName(scope) {
+			out.Members = append(out.Members, inputName(in))
+		}
 	}
 	out.Members = sorted(out.Members)
 	return out
@@ -161,7 +163,7 @@ func fingerprint(m *model.Operation) Fingerprint {
 
 func intent(s *model.Step) Intent {
 	in := s.Intent
-	out := Intent{Table: in.Table.String(), Columns: in.Columns, Where: in.Where, Index: in.Index, On: s.OnIntent}
+	out := Intent{Table: shortName(in.Table), Columns: in.Columns, Where: in.Where, Index: in.Index, On: s.OnIntent}
 	if out.On == "" {
 		out.On = "conflict"
 	}

@@ -75,6 +75,9 @@ func typeText(t model.Type) string {
 	if name == "" {
 		name = strings.ToLower(string(t.Kind))
 	}
+	if t.Length > 0 && !strings.Contains(name, "(") {
+		name += fmt.Sprintf("(%d)", t.Length)
+	}
 	if t.Array && !strings.HasSuffix(name, "[]") {
 		name += "[]"
 	}

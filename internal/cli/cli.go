@@ -128,17 +128,17 @@ Exit codes: 0 nothing to report, 1 findings or drift, 2 the work could not be do
 	flags.StringVar(&a.format, "format", "text", "how results and diagnostics look: text, json or github")
 	flags.StringVar(&a.color, "color", "auto", "colours: auto, always or never; auto follows the terminal and NO_COLOR")
 	root.SetFlagErrorFunc(a.unknownFlag)
-	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkFlags() }
-	root.AddCommand(a.generate(), a.verify(), a.init(), a.sweep(), a.schema(), a.explain(), a.version())
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.checkFlags(cmd.Name()) }
+	root.AddCommand(a.generate(), a.verify(), a.review(), a.init(), a.sweep(), a.schema(), a.explain(), a.version())
 	return root
 }
 
-func (a *app) checkFlags() error {
+func (a *app) checkFlags(command string) error {
 	for _, f := range []struct {
 		name, value string
 		allowed     []string
 	}{
-		{"--format", a.format, []string{"text", "json", "github"}},
+		{"--format", a.format, formats(command)},
 		{"--color", a.color, []string{"auto", "always", "never"}},
 	} {
 		if !contains(f.allowed, f.value) {

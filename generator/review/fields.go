@@ -1,0 +1,135 @@
+package review
+
+import (
+	"slices"
+	"strconv"
+)
+
+// fields lists all that differs, finding or not.
+func fields(was, now *Operation) []Field {
+	var out []Field
+	before, after := was.facts(""), now.facts("")
+	for _, f := range after {
+		if old, ok := factOf(before, f); !ok || old != f.Value {
+			out = append(out, Field{f.Name, old, f.Value})
+		}
+	}
+	for _, f := range before {
+		if _, ok := factOf(after, f); !ok {
+			out = append(out, Field{f.Name, f.Value, ""})
+		}
+	}
+	return append(out, listFields(was, now)...)
+}
+
+// factOf finds a fact of that name; of those that repeat, that of the same value.
+func factOf(list []fact, f fact) (string, bool) {
+	first, found := "", false
+	for _, g := range list {
+		if g.Name == f.Name && (!found || g.Value == f.Value) {
+			first, found = g.Value, true
+		}
+	}
+	return first, found
+}
+
+func listFields(was, now *Operation) []Field {
+	var out []Field
+	for _, list := range []struct {
+		name          string
+		before, after []named
+	}{
+		{"answer", answerNames(was), answerNames(now)},
+		{"lock", lockNames(was), lockNames(now)},
+		{"input", inputNames(was), inputNames(now)},
+		{"member", memberNames(was), memberNames(now)},
+		{"step", stepNames(was), stepNames(now)},
+	} {
+		out = append(out, paired(list.name, list.before, list.after)...)
+	}
+	return out
+}
+
+// named is an element of a list: what it is told by, and all of it.
+type named struct{ id, text string }
+
+func paired(name string, before, after []named) []Field {
+	find := func(list []named, id string) string {
+		i := slices.IndexFunc(list, func(n named) bool { return n.id == id })
+		if i < 0 {
+			return ""
+		}
+		return list[i].text
+	}
+	var out []Field
+	for _, n := range before {
+		if now := find(after, n.id); now != n.text {
+			out = append(out, Field{name, n.text, now})
+		}
+	}
+	for _, n := range after {
+		if find(before, n.id) == "" {
+			out = append(out, Field{name, "", n.text})
+		}
+	}
+	return out
+}
+
+// name is an answer's status and code.
+func (a Answer) name() string {
+	if a.Code == "" {
+		return strconv.Itoa(a.Status)
+	}
+	return strconv.Itoa(a.Status) + " " + a.Code
+}
+
+func answerNames(op *Operation) []named {
+	var out []named
+	for _, a := range op.Answers {
+		text := a.name() + ": " + a.From
+		if a.Kept != "" {
+			text += "; recorded for " + a.Kept
+		}
+		if a.Title != "" {
+			text += "; title " + strconv.Quote(a.Title)
+		}
+		out = append(out, named{a.name() + a.cause(), text})
+	}
+	return out
+}
+
+func lockNames(op *Operation) []named {
+	var out []named
+	for _, l := range op.Locks {
+		out = append(out, named{l.id() + l.Step, l.kindText() + ": " + l.text()})
+	}
+	return out
+}
+
+func inputNames(op *Operation) []named {
+	var out []named
+	for _, in := range op.Inputs {
+		out = append(out, named{in.Name, in.Name + ": " + in.rules()})
+	}
+	return out
+}
+
+func memberNames(op *Operation) []named {
+	var out []named
+	for _, m := range op.Response {
+		out = append(out, named{m.Name, nameOr(m.Name, "the value") + ": " + m.Type})
+	}
+	return out
+}
+
+func stepNames(op *Operation) []named {
+	var out []named
+	for _, s := range op.Steps {
+		text := s.Name + ": " + s.Does
+		if s.Each != "" {
+			text += ", once per element of " + s.Each
+		}
+		out = append(out, named{s.Name, text})
+	}
+	return out
+}
