@@ -36,7 +36,9 @@ func (a Answer) cause() string {
 func (c *comparison) answerList(was, now *Operation) {
 	before, after := was.declared(), now.declared()
 	equal := func(a Answer) func(Answer) bool {
-		return func(b Answer) bool { return a.Status == b.Status && a.Code == b.Code && (a.Code != "" || a.cause() == b.cause()) }
+		return func(b Answer) bool {
+			return a.Status == b.Status && a.Code == b.Code && (a.Code != "" || a.cause() == b.cause())
+		}
 	}
 	cause := func(a Answer) func(Answer) bool {
 		return func(b Answer) bool { return a.cause() == b.cause() }

@@ -12,9 +12,11 @@ import (
 // page that needs no network and no script.
 func (r *Report) HTML() ([]byte, error) {
 	page, err := template.New("page.html.tmpl").Funcs(template.FuncMap{
-		"sql": highlightSQL, "diff": highlightDiff, "anchor": anchor,
-		"facts":     func(op *Operation) []fact { return op.facts(r.Now.Scope) },
-		"svg":       func(op *Operation) template.HTML { return template.HTML(svg("Sequence of "+op.Name, op.actors(), op.diagram)) },
+		"sql": highlightSQL, "diff": highlightDiff,
+		"facts": func(op *Operation) []fact { return op.facts(r.Now.Scope) },
+		"svg": func(op *Operation) template.HTML {
+			return template.HTML(svg("Sequence of "+op.Name, op.actors(), op.diagram))
+		},
 		"sentences": func(op *Operation) []string { return sentences(op.diagram) },
 		"key":       func(op *Operation) string { return op.keyWord() },
 		"trips":     func(op *Operation) string { return op.tripsText() },
