@@ -122,7 +122,9 @@ func (c *comparison) operations(was, now *Document) {
 			c.pair(old, op, Change{Operation: op.Name, Kind: "changed", Now: op})
 		case renamed[op.Name] != nil:
 			old = renamed[op.Name]
-			c.find("operation-renamed", "%s is now %s", old.Stored, op.Stored)
+			if old.Key.From != "none" { // a read has no record to lose
+				c.find("operation-renamed", "%s is now %s", old.Stored, op.Stored)
+			}
 			c.pair(old, op, Change{Operation: op.Name, Kind: "renamed", Was: old.Name, Now: op})
 		default:
 			c.find("operation-added", "%s %s, %s, key: %s", op.Method, op.Path, op.Strategy, op.keyWord())

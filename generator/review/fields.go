@@ -3,6 +3,7 @@ package review
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // fields lists all that differs, finding or not.
@@ -93,7 +94,11 @@ func answerNames(op *Operation) []named {
 		if a.Title != "" {
 			text += "; title " + strconv.Quote(a.Title)
 		}
-		out = append(out, named{a.name() + a.cause(), text})
+		id := a.name() + a.cause()
+		if a.From == "done" {
+			id = a.From
+		}
+		out = append(out, named{id, text})
 	}
 	return out
 }
@@ -129,7 +134,11 @@ func stepNames(op *Operation) []named {
 		if s.Each != "" {
 			text += ", once per element of " + s.Each
 		}
-		out = append(out, named{s.Name, text})
+		id := s.Name
+		if s.Name == op.Name {
+			id, text = "", strings.TrimPrefix(text, s.Name+": ")
+		}
+		out = append(out, named{id, text})
 	}
 	return out
 }

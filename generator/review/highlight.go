@@ -36,12 +36,12 @@ func highlightSQL(text string) template.HTML {
 // highlightDiff marks the lines of a unified diff by elements that say what
 // they are without colour too.
 func highlightDiff(text string) template.HTML {
+	const head = 3 // lines; further down, --- is a comment of SQL that is gone
 	var b strings.Builder
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
+	for i, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
 		plain := html.EscapeString(line)
 		switch {
-		case strings.HasPrefix(line, "diff ") || strings.HasPrefix(line, "---") || strings.HasPrefix(line, "+++") || strings.HasPrefix(line, "@@"):
+		case i < head || strings.HasPrefix(line, "@@"):
 			plain = `<span class="c">` + plain + `</span>`
 		case strings.HasPrefix(line, "+"):
 			plain = "<ins>" + plain + "</ins>"

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/idemgen/idemgen/generator/diag"
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/plan"
 	"github.com/idemgen/idemgen/generator/schema"
@@ -172,14 +173,18 @@ func (l *lockList) referring(t *schema.Table) {
 
 // rows says how many rows, and in which order.
 func (l *lockList) rows(s *model.Step, v verb, t *schema.Table) string {
+	feeds := s.Query.Shape.Feeds
+	if !v.top { // what the whole compares says nothing about one part
+		feeds = l.src.Catalog.Analyze(v.text, diag.Pos{}, &diag.List{}).Feeds
+	}
 	var compared []string
-	for _, f := range s.Query.Shape.Feeds {
+	for _, f := range feeds {
 		if !f.Assigned && f.Table.Name == v.table.Name {
 			compared = append(compared, f.Column)
 		}
 	}
 	switch {
-	case v.top && (pinned(t, compared) || v.one):
+	case pinned(t, compared) || v.one:
 		return "one"
 	case v.order != "":
 		return "in the order of " + v.order

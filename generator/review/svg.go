@@ -92,10 +92,7 @@ func (p *picture) message(e event) {
 
 func (p *picture) note(e event) {
 	x := p.column[e.from]
-	half := columnGap / 2
-	if x+half > p.width { // the last column has half a column's room at its right
-		half = p.width - x - 4
-	}
+	half := min(columnGap/2, p.width-x-16) // the last column has less room at its right
 	width := 2 * half
 	text := wrap(e.text, int(float64(width-16)/charWidth))
 	height := len(text)*lineHeight + 8

@@ -20,6 +20,7 @@ type verb struct {
 	order    string
 	one      bool // LIMIT 1
 	top      bool // the statement itself, not a part of it
+	text     string
 }
 
 func (v verb) objects() string {
@@ -51,7 +52,7 @@ func verbsOf(sql string, top bool) []verb {
 			out = append(out, verbsOf(c.Query.In(stmt.Text), false)...)
 		}
 	}
-	v := verb{kind: stmt.Kind, table: stmt.Target.Name, top: top, order: orderOf(stmt), one: limitOne(stmt)}
+	v := verb{kind: stmt.Kind, table: stmt.Target.Name, top: top, text: sql, order: orderOf(stmt), one: limitOne(stmt)}
 	switch stmt.Kind {
 	case model.Select:
 		return append(out, selectVerbs(stmt, v)...)
@@ -104,7 +105,7 @@ func inner(stmt *sqltext.Statement) []verb {
 		switch word := strings.ToUpper(tokens[i+1].In(stmt.Text)); word {
 		case "UPDATE", "SHARE", "NO", "KEY":
 			mode := map[string]string{"UPDATE": "FOR UPDATE", "SHARE": "FOR SHARE", "NO": "FOR NO KEY UPDATE", "KEY": "FOR KEY SHARE"}[word]
-			return []verb{{kind: model.Select, mode: mode}}
+			return []verb{{kind: model.Select, mode: mode, top: true}}
 		}
 	}
 	return nil

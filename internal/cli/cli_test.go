@@ -71,7 +71,7 @@ func TestWorkflowCommandEscapes(t *testing.T) {
 }
 
 func TestEveryCommandHasHelp(t *testing.T) {
-	for _, name := range []string{"generate", "verify", "init", "sweep", "schema", "explain", "version", "completion"} {
+	for _, name := range []string{"generate", "verify", "review", "init", "sweep", "schema", "explain", "version", "completion"} {
 		code, stdout, stderr := exec(t, Env{}, name, "--help")
 		if code != exitOK || !strings.Contains(stdout, "Usage:") || stderr != "" {
 			t.Errorf("%s --help: %d\n%s%s", name, code, stdout, stderr)
