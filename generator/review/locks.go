@@ -102,11 +102,7 @@ func (l *lockList) verb(s *model.Step, v verb) {
 	case model.Insert:
 		l.insert(v, t)
 	case model.Update:
-		mode := "FOR NO KEY UPDATE"
-		if t != nil && slices.ContainsFunc(t.Uniques, func(u *schema.Unique) bool { return u.Where == "" && overlap(u.Columns, v.columns) }) {
-			mode = "FOR UPDATE"
-		}
-		l.add(Lock{Kind: lockRows, Object: v.table.String(), Mode: mode, Rows: l.rows(s, v, t)})
+		l.add(Lock{Kind: lockRows, Object: v.table.String(), Mode: updateMode(t, v.columns), Rows: l.rows(s, v, t)})
 		l.written(v, t)
 	case model.Delete:
 		l.add(Lock{Kind: lockRows, Object: v.table.String(), Mode: "FOR UPDATE", Rows: l.rows(s, v, t)})
@@ -114,9 +110,19 @@ func (l *lockList) verb(s *model.Step, v verb) {
 	}
 }
 
+// updateMode is how an UPDATE of the columns locks a row: the stronger way where
+// a foreign key could refer to one of them (PostgreSQL, Row-Level Locks).
+func updateMode(t *schema.Table, columns []string) string {
+	key := func(u *schema.Unique) bool { return u.Where == "" && !u.Deferrable && overlap(u.Columns, columns) }
+	if t != nil && slices.ContainsFunc(t.Uniques, key) {
+		return "FOR UPDATE"
+	}
+	return "FOR NO KEY UPDATE"
+}
+
 func (l *lockList) insert(v verb, t *schema.Table) {
-	if v.conflict == "update" {
-		l.add(Lock{Kind: lockRows, Object: v.table.String(), Mode: "FOR UPDATE", Rows: "one for each row that is there already"})
+	if v.conflict != nil {
+		l.add(Lock{Kind: lockRows, Object: v.table.String(), Mode: updateMode(t, v.conflict), Rows: "one for each row that is there already"})
 	}
 	l.written(v, t)
 }

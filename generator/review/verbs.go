@@ -16,7 +16,7 @@ type verb struct {
 	tables   []string        // of a SELECT
 	columns  []string        // that are written; nil of an INSERT: all
 	mode     string          // of a SELECT: FOR UPDATE
-	conflict string          // of an INSERT: update
+	conflict []string        // of an INSERT: what DO UPDATE sets; nil without it
 	order    string
 	one      bool // LIMIT 1
 	top      bool // the statement itself, not a part of it
@@ -60,8 +60,8 @@ func verbsOf(sql string, top bool) []verb {
 		if stmt.Columns != nil {
 			v.columns = stmt.Columns.Names
 		}
-		if c := stmt.OnConflict; c != nil && hasWords(c.In(stmt.Text), "DO", "UPDATE") {
-			v.conflict = "update"
+		if stmt.OnConflict != nil {
+			v.conflict = conflictColumns(stmt.OnConflict.In(stmt.Text))
 		}
 	case model.Update:
 		v.columns = setColumns(stmt.Set.Body.In(stmt.Text))
@@ -82,7 +82,8 @@ func selectVerbs(stmt *sqltext.Statement, v verb) []verb {
 	if at := strings.Index(v.mode, " OF "); at > 0 {
 		v.mode = v.mode[:at]
 	}
-	v.tables, _ = sqltext.TablesUsed(stmt.Text)
+	// Without the clause, whose OF names aliases.
+	v.tables, _ = sqltext.TablesUsed(stmt.Text[:stmt.Locking.Start] + stmt.Text[stmt.Locking.End:])
 	v.tables = slices.DeleteFunc(v.tables, func(name string) bool {
 		return stmt.With != nil && slices.ContainsFunc(stmt.With.CTEs, func(c sqltext.CTE) bool { return c.Name == name })
 	})
@@ -122,15 +123,30 @@ func limitOne(stmt *sqltext.Statement) bool {
 	return stmt.Limit != nil && strings.TrimSpace(stmt.Limit.Body.In(stmt.Text)) == "1"
 }
 
-// hasWords reports whether the words stand one after the other.
-func hasWords(text string, words ...string) bool {
-	fields := strings.Fields(strings.ToUpper(text))
-	for i := range fields {
-		if len(fields)-i >= len(words) && slices.Equal(fields[i:i+len(words)], words) {
-			return true
+// conflictColumns are those that ON CONFLICT DO UPDATE SET writes; nil for DO
+// NOTHING.
+func conflictColumns(clause string) []string {
+	tokens, err := sqltext.Tokens(clause)
+	if err != nil {
+		return nil
+	}
+	start, depth := -1, 0
+	for _, t := range tokens {
+		switch word := strings.ToUpper(t.In(clause)); {
+		case word == "(":
+			depth++
+		case word == ")":
+			depth--
+		case word == "SET" && depth == 0 && start < 0:
+			start = t.End
+		case word == "WHERE" && depth == 0 && start >= 0:
+			return setColumns(clause[start:t.Start])
 		}
 	}
-	return false
+	if start < 0 {
+		return nil
+	}
+	return setColumns(clause[start:])
 }
 
 // setColumns are the columns of a SET list: names at depth 0 that stand first
