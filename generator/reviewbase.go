@@ -76,10 +76,38 @@ func (b *base) read(ctx context.Context) (*review.Document, error) {
 	if err != nil {
 		return nil, err
 	}
+	if doc.Migrations, err = b.migrations(ctx); err != nil {
+		return nil, err
+	}
 	for i, op := range doc.Operations {
 		op.SQL = strings.ReplaceAll(string(texts[sql[i]]), "\r\n", "\n")
 	}
 	return doc, nil
+}
+
+// migrations are the files of the revision that may be migrations of the service:
+// those of the names and in the folders of the present ones.
+func (b *base) migrations(ctx context.Context) ([]review.Migration, error) {
+	var names, folders []string
+	for _, m := range b.result.Review.Migrations {
+		names = append(names, path.Base(m.File))
+		folders = append(folders, b.tree.Path(path.Dir(m.File)))
+	}
+	var paths []string
+	for _, name := range b.tree.Suffixed(".sql") {
+		if slices.Contains(folders, path.Dir(name)) || slices.Contains(names, path.Base(name)) {
+			paths = append(paths, name)
+		}
+	}
+	texts, err := b.tree.Read(ctx, paths...)
+	if err != nil {
+		return nil, err
+	}
+	var out []review.Migration
+	for _, name := range paths {
+		out = append(out, review.Migration{File: name, Text: strings.ReplaceAll(string(texts[name]), "\r\n", "\n")})
+	}
+	return out, nil
 }
 
 // find looks for the REVIEW.json where it is now, where the lock of the revision
@@ -110,7 +138,7 @@ func (b *base) find(ctx context.Context) (string, *review.Document, error) {
 func (b *base) search(ctx context.Context) (string, *review.Document, error) {
 	var at []string
 	var found *review.Document
-	for _, name := range slices.Sorted(slices.Values(b.tree.Named(review.JSONFile))) {
+	for _, name := range b.tree.Suffixed("/" + review.JSONFile) {
 		doc, err := b.parse(ctx, name)
 		if err == nil && doc.Service == b.result.Review.Service && !b.stillThere(name) {
 			at, found = append(at, name), doc

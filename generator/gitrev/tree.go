@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -38,14 +39,15 @@ func (t *Tree) Path(p string) string { return path.Join(t.repo.Prefix, p) }
 // Has reports whether a file is there.
 func (t *Tree) Has(name string) bool { return t.objects[name] != "" }
 
-// Named are the files with that last element.
-func (t *Tree) Named(base string) []string {
+// Suffixed are the files whose names end so, sorted.
+func (t *Tree) Suffixed(end string) []string {
 	var out []string
 	for name := range t.objects {
-		if path.Base(name) == base {
+		if strings.HasSuffix(name, end) {
 			out = append(out, name)
 		}
 	}
+	slices.Sort(out)
 	return out
 }
 

@@ -26,7 +26,7 @@ func Build(src Source) *Document {
 	svc := src.Service
 	doc := &Document{
 		Version: version, Service: svc.Name, Profile: svc.Profile, Scope: sourceText(svc.ScopeSource),
-		UnknownFields: "refused", JSON: styleText(svc.JSON), Operations: []*Operation{}, Tables: []Table{}, Migrations: []Migration{},
+		UnknownFields: "refused", JSON: styleText(svc.JSON), Operations: []*Operation{}, Tables: []Table{},
 	}
 	if svc.UnknownFields {
 		doc.UnknownFields = "ignored"
@@ -38,8 +38,8 @@ func Build(src Source) *Document {
 		doc.Operations = append(doc.Operations, src.operation(op))
 	}
 	doc.Tables = src.tables(doc.Operations)
-	for _, m := range schema.Migrations(src.Migrations) {
-		doc.Migrations = append(doc.Migrations, migration(m))
+	for i, m := range schema.Migrations(src.Migrations) {
+		doc.Migrations = append(doc.Migrations, migration(m, src.Migrations[i].Text))
 	}
 	return doc
 }
@@ -190,8 +190,8 @@ func step(s *model.Step) Step {
 	return out
 }
 
-func migration(m schema.Migration) Migration {
-	out := Migration{File: m.Path, Creates: tableNames(m.Creates)}
+func migration(m schema.Migration, text string) Migration {
+	out := Migration{File: m.Path, Text: strings.ReplaceAll(text, "\r\n", "\n"), Goose: schema.IsGoose(text), Creates: tableNames(m.Creates)}
 	for _, b := range m.Builds {
 		out.Indexes = append(out.Indexes, Index{b.Name, b.Table.String(), b.Unique, b.Concurrently, b.Constraint})
 	}

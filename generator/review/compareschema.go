@@ -13,8 +13,13 @@ func (c *comparison) migrations(was, now *Document) {
 	var fresh []Migration
 	made := map[string]bool{}
 	for _, m := range now.Migrations {
-		if slices.ContainsFunc(was.Migrations, func(old Migration) bool { return base(old.File) == base(m.File) }) {
-			continue
+		i := slices.IndexFunc(was.Migrations, func(old Migration) bool { return base(old.File) == base(m.File) })
+		if i >= 0 && m.Goose && was.Migrations[i].Text != m.Text {
+			c.pos = diag.Pos{File: m.File, Line: 1, Col: 1}
+			c.find("migration-edited", "%s is another text under the same name", m.File)
+		}
+		if i >= 0 || slices.ContainsFunc(was.Migrations, func(old Migration) bool { return old.Text == m.Text }) {
+			continue // there, or renamed
 		}
 		fresh = append(fresh, m)
 		for _, t := range m.Creates {

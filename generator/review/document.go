@@ -34,7 +34,10 @@ type Document struct {
 	JSON          string       `json:"json"`           // the `json:` section in words
 	Operations    []*Operation `json:"operations"`     // by name
 	Tables        []Table      `json:"tables"`         // that operations touch, by name
-	Migrations    []Migration  `json:"migrations"`     // in their order
+
+	// Migrations are in their order. They are not part of the JSON form, which no
+	// migration about something else may change: git tells which are new.
+	Migrations []Migration `json:"-"`
 }
 
 // Operation is one endpoint.
@@ -158,18 +161,20 @@ type Table struct {
 
 // Migration is one file of the schema.
 type Migration struct {
-	File    string   `json:"file"`
-	Creates []string `json:"creates,omitempty"`
-	Indexes []Index  `json:"indexes,omitempty"`
+	File    string
+	Text    string
+	Goose   bool     // goose applies it, once; else it is read as a whole each time
+	Creates []string // tables
+	Indexes []Index
 }
 
 // Index is an index that a migration builds.
 type Index struct {
-	Name         string `json:"name,omitempty"`
-	Table        string `json:"table"`
-	Unique       bool   `json:"unique,omitempty"`
-	Concurrently bool   `json:"concurrently,omitempty"`
-	Constraint   bool   `json:"constraint,omitempty"`
+	Name         string // "" where PostgreSQL chooses it
+	Table        string
+	Unique       bool
+	Concurrently bool
+	Constraint   bool // made by a constraint
 }
 
 // Section is one statement, the very text that is sent.

@@ -33,10 +33,14 @@ func (src Source) locks(p *plan.Operation) []Lock {
 	}
 	for _, s := range p.Model.Steps {
 		l.step(s)
+		if p.Strategy != plan.Fused {
+			l.flush()
+		}
 	}
 	if keyed && !rowFirst {
 		l.record("the record: a copy of this request that was faster makes this fail, and all is undone")
 	}
+	l.flush()
 	return l.out
 }
 
@@ -50,6 +54,16 @@ type lockList struct {
 	op  *model.Operation
 	out []Lock
 	at  string // the step that is being read
+	// late are those of foreign keys, which PostgreSQL checks when a statement
+	// ends: of a fused one, after the record.
+	late []Lock
+}
+
+func (l *lockList) flush() {
+	for _, lock := range l.late {
+		l.add(lock)
+	}
+	l.late = nil
 }
 
 func (l *lockList) add(lock Lock) {
@@ -140,7 +154,7 @@ func (l *lockList) written(v verb, t *schema.Table) {
 	}
 	for _, f := range t.ForeignKeys {
 		if overlap(f.Columns, columns) {
-			l.add(Lock{Kind: lockRows, Object: shortName(f.References), Mode: "FOR KEY SHARE", Rows: "one for each row written", Why: "the foreign key " + f.Name})
+			l.late = append(l.late, Lock{Kind: lockRows, Object: shortName(f.References), Mode: "FOR KEY SHARE", Rows: "one for each row written", Why: "the foreign key " + f.Name})
 		}
 	}
 	for _, u := range t.Uniques {
@@ -172,7 +186,7 @@ func (l *lockList) referring(t *schema.Table) {
 			if f.Cascades {
 				lock.Mode, lock.Why = "FOR UPDATE", lock.Why+", which cascades"
 			}
-			l.add(lock)
+			l.late = append(l.late, lock)
 		}
 	}
 }

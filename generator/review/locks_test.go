@@ -118,6 +118,20 @@ func refusedBeside(t *testing.T, pool *pgxpool.Pool, sql, query string) []string
 	return out
 }
 
+// TestForeignKeysLockWhenTheStatementEnds: the triggers that check them run
+// behind all that a statement writes, the record of a fused one too.
+func TestForeignKeysLockWhenTheStatementEnds(t *testing.T) {
+	locks := predicted(t, "INSERT INTO children (id, parent) VALUES (2, 2)")
+	if len(locks) != 2 || locks[0].Kind != lockUnique || locks[1].Object != "parents" {
+		t.Errorf("%+v", locks)
+	}
+	doc := example(t)
+	transfer := doc.find("CreateTransfer").Locks
+	if last := transfer[len(transfer)-1]; last.Kind != lockUnique {
+		t.Errorf("of a step, before the record: %+v", transfer)
+	}
+}
+
 // TestRowsAreCounted: one row, or several in an order.
 func TestRowsAreCounted(t *testing.T) {
 	for sql, want := range map[string]string{

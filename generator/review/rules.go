@@ -103,6 +103,7 @@ var schemaRules = []Rule{
 	{"index-blocks", Risk, "All writes to the table wait while the index is built.", "CREATE INDEX CONCURRENTLY in a migration of its own (NO TRANSACTION); a constraint then takes it by USING INDEX."},
 	{"index-concurrent", Note, "It waits for every transaction that is older. A unique one fails if there are duplicates, and leaves an INVALID index.",
 		"Run the query for duplicates first; watch for transactions that stay open."},
+	{"migration-edited", Risk, "goose applies a migration once: a database that has it never sees the edit.", "Undo the edit, and write a new migration."},
 	{"constraint-removed", Risk, "Rows that it kept away are accepted.", "Check what relied on it."},
 	{"constraint-added", Note, "Rows that break it are refused; adding it reads the whole table under a lock.", "Add it NOT VALID, and validate it in another migration."},
 }
