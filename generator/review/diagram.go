@@ -72,7 +72,7 @@ type drawing struct {
 }
 
 func (d *drawing) add(kind eventKind, from, to actor, text string) {
-	d.events = append(d.events, event{kind, from, to, text})
+	d.events = append(d.events, event{kind, from, to, oneLine(text)})
 }
 
 func (d *drawing) direct() {

@@ -11,6 +11,7 @@ import (
 // highlightSQL marks keywords, strings, comments, numbers and parameters. A text
 // that can't be cut into tokens stays plain.
 func highlightSQL(text string) template.HTML {
+	text = strings.ReplaceAll(text, "\x00", "\uFFFD")
 	tokens, err := sqltext.Tokens(text)
 	if err != nil {
 		return template.HTML(html.EscapeString(text))
@@ -36,6 +37,7 @@ func highlightSQL(text string) template.HTML {
 // highlightDiff marks the lines of a unified diff by elements that say what
 // they are without colour too.
 func highlightDiff(text string) template.HTML {
+	text = strings.ReplaceAll(text, "\x00", "\uFFFD")
 	const head = 3 // lines; further down, --- is a comment of SQL that is gone
 	var b strings.Builder
 	for i, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
