@@ -103,10 +103,8 @@ func (c Change) markdown(b *strings.Builder, d detail) {
 // summaryMarkdown is what to know of a new operation.
 func (op *Operation) summaryMarkdown(b *strings.Builder) {
 	var rows [][]string
-	for _, f := range op.facts("") {
-		if f.Value != "" {
-			rows = append(rows, []string{f.Name, mdText(f.Value)})
-		}
+	for _, f := range op.facts(nil) {
+		rows = append(rows, []string{f.Name, mdText(f.Value)})
 	}
 	mdTable(b, []string{"", ""}, rows)
 	op.answersMarkdown(b)

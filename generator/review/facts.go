@@ -12,13 +12,24 @@ type fact struct {
 	Code        bool // the value is code
 }
 
-func (op *Operation) facts(scope string) []fact {
+// The facts of which an operation may have several.
+const (
+	factIntent = "Intent"
+	factWrites = "Writes"
+)
+
+// facts describe an operation. Of a nil document only what is the operation's own
+// is told: the scope and the tables' constraints are left out.
+func (op *Operation) facts(d *Document) []fact {
 	out := []fact{
 		{"Route", op.Method + " " + op.Path, true},
 		{"Key", op.keyText(), false},
 	}
 	if op.Key.From != "none" {
-		out = append(out, fact{"Scope", scope, true}, fact{"Stored as", op.Stored, true})
+		if d != nil {
+			out = append(out, fact{"Scope", d.Scope, true})
+		}
+		out = append(out, fact{"Stored as", op.Stored, true})
 	}
 	out = append(out, fact{"Strategy", op.strategyText(), false}, fact{"Round trips", op.tripsText(), false})
 	if op.Key.From != "none" {
@@ -30,12 +41,40 @@ func (op *Operation) facts(scope string) []fact {
 	}
 	out = append(out, fact{"Limits", fmt.Sprintf("%s, body of %s", op.Policy.Timeout, sizeText(op.Policy.MaxBody)), false})
 	for _, in := range op.Intents {
-		out = append(out, fact{"Intent", in.text(), true})
+		out = append(out, fact{factIntent, in.text(), true})
+	}
+	for _, name := range op.Writes {
+		out = append(out, fact{factWrites, d.withConstraints(name), true})
+	}
+	if reads := missing(op.Reads, op.Writes); len(reads) > 0 {
+		out = append(out, fact{"Reads", strings.Join(reads, ", "), true})
 	}
 	if len(op.Headers) > 0 {
 		out = append(out, fact{"Response headers", strings.Join(op.Headers, ", "), true})
 	}
 	return out
+}
+
+// withConstraints is a table with the names of what holds for its rows; what
+// each says is in the list of tables.
+func (d *Document) withConstraints(table string) string {
+	if d == nil {
+		return table
+	}
+	var names []string
+	for _, t := range d.Tables {
+		if t.Name != table {
+			continue
+		}
+		for _, c := range t.Constraints {
+			name, _, _ := strings.Cut(c, ": ")
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return table
+	}
+	return table + ": " + strings.Join(names, ", ")
 }
 
 func (op *Operation) keyText() string {

@@ -8,30 +8,17 @@ import (
 
 // fields lists all that differs, finding or not.
 func fields(was, now *Operation) []Field {
-	var out []Field
-	before, after := was.facts(""), now.facts("")
-	for _, f := range after {
-		if old, ok := factOf(before, f); !ok || old != f.Value {
-			out = append(out, Field{f.Name, old, f.Value})
+	single := func(op *Operation) []named {
+		var out []named
+		for _, f := range op.facts(nil) {
+			if f.Name != factIntent && f.Name != factWrites { // several: told as lists
+				out = append(out, named{f.Name, f.Value})
+			}
 		}
+		return out
 	}
-	for _, f := range before {
-		if _, ok := factOf(after, f); !ok {
-			out = append(out, Field{f.Name, f.Value, ""})
-		}
-	}
+	out := paired("", single(was), single(now))
 	return append(out, listFields(was, now)...)
-}
-
-// factOf finds a fact of that name; of those that repeat, that of the same value.
-func factOf(list []fact, f fact) (string, bool) {
-	first, found := "", false
-	for _, g := range list {
-		if g.Name == f.Name && (!found || g.Value == f.Value) {
-			first, found = g.Value, true
-		}
-	}
-	return first, found
 }
 
 func listFields(was, now *Operation) []Field {
@@ -40,6 +27,8 @@ func listFields(was, now *Operation) []Field {
 		name          string
 		before, after []named
 	}{
+		{"intent", intentNames(was), intentNames(now)},
+		{"writes", plainNames(was.Writes), plainNames(now.Writes)},
 		{"answer", answerNames(was), answerNames(now)},
 		{"lock", lockNames(was), lockNames(now)},
 		{"input", inputNames(was), inputNames(now)},
@@ -54,7 +43,15 @@ func listFields(was, now *Operation) []Field {
 // named is an element of a list: what it is told by, and all of it.
 type named struct{ id, text string }
 
+// paired lists what differs under one name, or, where that is "", under the
+// elements' own.
 func paired(name string, before, after []named) []Field {
+	under := func(n named) string {
+		if name == "" {
+			return n.id
+		}
+		return name
+	}
 	find := func(list []named, id string) string {
 		i := slices.IndexFunc(list, func(n named) bool { return n.id == id })
 		if i < 0 {
@@ -65,12 +62,12 @@ func paired(name string, before, after []named) []Field {
 	var out []Field
 	for _, n := range before {
 		if now := find(after, n.id); now != n.text {
-			out = append(out, Field{name, n.text, now})
+			out = append(out, Field{under(n), n.text, now})
 		}
 	}
 	for _, n := range after {
 		if find(before, n.id) == "" {
-			out = append(out, Field{name, "", n.text})
+			out = append(out, Field{under(n), "", n.text})
 		}
 	}
 	return out
@@ -99,6 +96,22 @@ func answerNames(op *Operation) []named {
 			id = a.From
 		}
 		out = append(out, named{id, text})
+	}
+	return out
+}
+
+func intentNames(op *Operation) []named {
+	var out []named
+	for _, in := range op.Intents {
+		out = append(out, named{in.text(), in.text()})
+	}
+	return out
+}
+
+func plainNames(names []string) []named {
+	var out []named
+	for _, n := range names {
+		out = append(out, named{n, n})
 	}
 	return out
 }

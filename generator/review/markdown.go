@@ -33,7 +33,7 @@ func (d *Document) markdown(withSQL bool) string {
 	b.WriteString(" What the words mean is in idemgen's docs/semantics.md, how to read the SQL in docs/reviewing.md.\n\n")
 	d.index(b)
 	for _, op := range d.Operations {
-		op.markdown(b, d.Scope, withSQL)
+		op.markdown(b, d, withSQL)
 	}
 	d.tablesMarkdown(b)
 	return b.String()
@@ -72,13 +72,13 @@ func (op *Operation) intentWord() string {
 	return strings.Join(out, ", ")
 }
 
-func (op *Operation) markdown(b *strings.Builder, scope string, withSQL bool) {
+func (op *Operation) markdown(b *strings.Builder, d *Document, withSQL bool) {
 	fmt.Fprintf(b, "## %s\n\n", op.Name)
 	if op.Summary != "" {
 		b.WriteString(mdText(op.Summary) + "\n\n")
 	}
 	var rows [][]string
-	for _, f := range op.facts(scope) {
+	for _, f := range op.facts(d) {
 		value := mdText(f.Value)
 		if f.Code {
 			value = mdCode(f.Value)

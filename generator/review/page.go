@@ -13,7 +13,7 @@ import (
 func (r *Report) HTML() ([]byte, error) {
 	page, err := template.New("page.html.tmpl").Funcs(template.FuncMap{
 		"sql": highlightSQL, "diff": highlightDiff,
-		"facts": func(op *Operation) []fact { return op.facts(r.Now.Scope) },
+		"facts": func(op *Operation) []fact { return op.facts(r.Now) },
 		"svg": func(op *Operation) template.HTML {
 			return template.HTML(svg("Sequence of "+op.Name, op.actors(), op.diagram))
 		},

@@ -240,3 +240,34 @@ func TestParseRefusesWhatIsNoReview(t *testing.T) {
 		}
 	}
 }
+
+// TestFieldsTellWhatChanged: one line for each thing that differs, whatever it is
+// one of.
+func TestFieldsTellWhatChanged(t *testing.T) {
+	was, now := example(t), example(t)
+	op := now.find("CreateTransfer")
+	op.Writes = []string{"accounts", "ledger"}
+	op.Policy.Timeout = "5s"
+	op.Locks[1].Rows = "one"
+	op.Inputs = op.Inputs[1:]
+	op.Headers = nil
+	report := Compare(was, now)
+	if len(report.Changes) != 1 || report.Changes[0].Operation != "CreateTransfer" {
+		t.Fatalf("%+v", report.Changes)
+	}
+	var got []string
+	for _, f := range report.Changes[0].Fields {
+		got = append(got, f.Name+": "+f.arrow())
+	}
+	want := []string{
+		"Limits: 5s, body of 1 MiB (was 30s, body of 1 MiB)",
+		"Response headers: gone: Location",
+		"writes: gone: transfers",
+		"writes: new: ledger",
+		"lock: rows: accounts, FOR UPDATE, one (was rows: accounts, FOR UPDATE, in the order of id)",
+		"input: gone: body.amount: bigint, required; > 0",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
