@@ -127,7 +127,7 @@ func (l *lockList) verb(s *model.Step, v verb) {
 // updateMode is how an UPDATE of the columns locks a row: the stronger way where
 // a foreign key could refer to one of them (PostgreSQL, Row-Level Locks).
 func updateMode(t *schema.Table, columns []string) string {
-	key := func(u *schema.Unique) bool { return u.Where == "" && !u.Deferrable && overlap(u.Columns, columns) }
+	key := func(u *schema.Unique) bool { return u.Where == "" && overlap(u.Columns, columns) }
 	if t != nil && slices.ContainsFunc(t.Uniques, key) {
 		return "FOR UPDATE"
 	}

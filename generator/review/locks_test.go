@@ -19,7 +19,7 @@ import (
 func TestMain(m *testing.M) { idemtest.Main(m) }
 
 const lockTables = `
-CREATE TABLE parents (id int PRIMARY KEY, code text UNIQUE, note text, part text);
+CREATE TABLE parents (id int PRIMARY KEY, code text UNIQUE, note text, part text, late text UNIQUE DEFERRABLE);
 CREATE UNIQUE INDEX parents_part ON parents (part) WHERE note IS NOT NULL;
 CREATE TABLE children (id int PRIMARY KEY, parent int REFERENCES parents (id) ON DELETE CASCADE, note text);
 INSERT INTO parents VALUES (1, 'a', 'n', 'p'), (2, 'b', 'n', 'q');
@@ -59,6 +59,7 @@ func TestRowLocksAreThoseOfPostgreSQL(t *testing.T) {
 		"update of a key":               {"UPDATE parents SET note = 'x', code = 'z' WHERE id = 1", "parents", "id = 1", "FOR UPDATE"},
 		"update of a list with a key":   {"UPDATE parents SET (note, code) = ROW('x', 'y') WHERE id = 1", "parents", "id = 1", "FOR UPDATE"},
 		"update of a partial index":     {"UPDATE parents SET part = 'z' WHERE id = 1", "parents", "id = 1", "FOR NO KEY UPDATE"},
+		"update of a deferrable key":    {"UPDATE parents SET late = 'z' WHERE id = 1", "parents", "id = 1", "FOR UPDATE"},
 		"delete":                        {"DELETE FROM children WHERE id = 1", "children", "id = 1", "FOR UPDATE"},
 		"delete cascades":               {"DELETE FROM parents WHERE id = 1", "children", "id = 1", "FOR UPDATE"},
 		"insert refers":                 {"INSERT INTO children (id, parent) VALUES (2, 2)", "parents", "id = 2", "FOR KEY SHARE"},
