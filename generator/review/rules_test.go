@@ -8,7 +8,7 @@ import (
 )
 
 // example is the review of the example service, as it was committed.
-func example(t *testing.T) *Document {
+func example(t testing.TB) *Document {
 	t.Helper()
 	text, err := os.ReadFile("../../example-service/internal/api/" + JSONFile)
 	if err != nil {
