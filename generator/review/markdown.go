@@ -12,11 +12,18 @@ const sqlLimit = 400 << 10
 
 // Markdown is the text of REVIEW.md.
 func (d *Document) Markdown() string {
-	text := d.markdown(true)
-	if len(text) > sqlLimit {
-		text = d.markdown(false)
+	sql := 0
+	for _, op := range d.Operations {
+		for _, s := range op.Sections {
+			sql += len(s.SQL)
+		}
 	}
-	return text
+	if sql <= sqlLimit {
+		if text := d.markdown(true); len(text) <= sqlLimit {
+			return text
+		}
+	}
+	return d.markdown(false)
 }
 
 func (d *Document) markdown(withSQL bool) string {
