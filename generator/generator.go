@@ -11,6 +11,7 @@ import (
 	"github.com/idemgen/idemgen/generator/files"
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/plan"
+	"github.com/idemgen/idemgen/generator/review"
 	"github.com/idemgen/idemgen/generator/schema"
 )
 
@@ -38,8 +39,10 @@ type Options struct {
 // Result is what a run did, or, in a dry run, would do.
 type Result struct {
 	Config     string // the configuration file, relative to Dir
+	Out        string // the folder of the emitted code, relative to Dir
 	Changes    []files.Change
 	Operations []*plan.Operation
+	Review     *review.Document // what REVIEW.md and REVIEW.json say
 	Warnings   []diag.Diagnostic
 	// Service and Catalog are what the operations were made of, for those who
 	// look at more than files: lint, doctor. Migrations are the paths of the migration folder, those that this run adds

@@ -84,8 +84,10 @@ func (r *runner) readCatalog() error {
 		scratch = &diag.List{} // the same files were reported the first time
 	}
 	r.catalog = schema.Build(list, scratch)
+	r.ddl = list
 	if !covered {
 		r.numberBy(folder)
+		r.ddl = append(r.ddl, folder...)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/plan"
 	"github.com/idemgen/idemgen/generator/render"
+	"github.com/idemgen/idemgen/generator/review"
 	"github.com/idemgen/idemgen/generator/schema"
 	"github.com/idemgen/idemgen/generator/spec"
 	"github.com/idemgen/idemgen/generator/sqlcrun"
@@ -37,7 +38,7 @@ func Run(ctx context.Context, opts Options) (*Result, error) {
 	if err != nil && r.changes == nil {
 		return nil, err
 	}
-	result := &Result{Config: r.cfg.File, Changes: r.changes, Operations: r.operations, Warnings: r.diags.Sorted(), Notes: r.notes(),
+	result := &Result{Config: r.cfg.File, Out: r.cfg.Out, Changes: r.changes, Operations: r.operations, Review: r.review, Warnings: r.diags.Sorted(), Notes: r.notes(),
 		Service: r.svc, Catalog: r.catalog, Migrations: r.migrationPaths()}
 	if err != nil { // the tree is in the way, not the input
 		return result, err
@@ -67,6 +68,8 @@ type runner struct {
 	sqlc       *sqlcrun.Output
 	svc        *model.Service
 	operations []*plan.Operation
+	ddl        []schema.File // everything that was read of the schema
+	review     *review.Document
 	emitted    []files.File
 	changes    []files.Change
 }
@@ -165,7 +168,10 @@ func (r *runner) compile() error {
 	if err != nil {
 		return err
 	}
-	return r.emitOutside(r.svc)
+	if err := r.emitOutside(r.svc); err != nil {
+		return err
+	}
+	return r.describe(r.svc)
 }
 
 // reconcile compares everything that is to be there with the tree.

@@ -135,20 +135,20 @@ Exit codes: 0 nothing to report, 1 findings or drift, 2 the work could not be do
 	flags.StringVar(&a.format, "format", "text", "how results and diagnostics look: text, json or github")
 	flags.StringVar(&a.color, "color", "auto", "colours: auto, always or never; auto follows the terminal and NO_COLOR")
 	root.SetFlagErrorFunc(a.unknownFlag)
-	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkFlags() }
-	root.AddCommand(a.generate(), a.verify(), a.lint(), a.plan(), a.eject(), a.init(), a.keys(), a.outbox(), a.sweep(), a.doctor(),
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.checkFlags(cmd.Name()) }
+	root.AddCommand(a.generate(), a.verify(), a.lint(), a.review(), a.plan(), a.eject(), a.init(), a.keys(), a.outbox(), a.sweep(), a.doctor(),
 		a.schema(), a.explain(), a.version(), a.completion(root))
 	root.SetHelpCommand(a.help(root))
 	root.CompletionOptions.DisableDefaultCmd = true
 	return root
 }
 
-func (a *app) checkFlags() error {
+func (a *app) checkFlags(command string) error {
 	for _, f := range []struct {
 		name, value string
 		allowed     []string
 	}{
-		{"--format", a.format, []string{"text", "json", "github"}},
+		{"--format", a.format, formats(command)},
 		{"--color", a.color, []string{"auto", "always", "never"}},
 	} {
 		if !contains(f.allowed, f.value) {

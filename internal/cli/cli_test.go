@@ -72,7 +72,7 @@ func TestWorkflowCommandEscapes(t *testing.T) {
 }
 
 func TestEveryCommandHasHelp(t *testing.T) {
-	for _, name := range []string{"generate", "verify", "lint", "plan", "init", "keys list", "keys show", "keys release", "keys purge", "outbox list", "outbox show", "outbox retry", "outbox discard", "eject", "sweep", "doctor", "schema", "explain", "version", "completion"} {
+	for _, name := range []string{"generate", "verify", "lint", "review", "plan", "init", "keys list", "keys show", "keys release", "keys purge", "outbox list", "outbox show", "outbox retry", "outbox discard", "eject", "sweep", "doctor", "schema", "explain", "version", "completion"} {
 		code, stdout, stderr := exec(t, Env{}, append(strings.Fields(name), "--help")...)
 		if code != exitOK || !strings.Contains(stdout, "Usage:") || stderr != "" {
 			t.Errorf("%s --help: %d\n%s%s", name, code, stdout, stderr)

@@ -97,7 +97,7 @@ func TestWhoMayImportWhom(t *testing.T) {
 		{"YAML", []string{"go.yaml.in"}, own("generator")},
 		{"cobra", []string{"github.com/spf13"}, own("internal/cli")},
 		{"the disk", []string{"os"}, own("generator/files", "generator/sqlcrun", "cmd", "idem/idemtest", "idem/outbox")}, // the outbox: whose lease it is, by host
-		{"processes", []string{"os/exec"}, own("generator/sqlcrun", "idem/idemtest")},
+		{"processes", []string{"os/exec"}, own("generator/sqlcrun", "generator/gitrev", "idem/idemtest")},
 		{"test support", own("idem/idemtest"), own("idem/idemtest")},
 		{"metrics and traces", []string{"github.com/prometheus", "go.opentelemetry.io"}, nil},
 		{"embedded PostgreSQL", []string{"github.com/fergusstrange"}, own("idem/idemtest")},
