@@ -51,7 +51,7 @@ func TestCase_race_1(t *testing.T) {
 
 // rowsMade are the business rows that one effect of an operation makes.
 var rowsMade = map[string]int{
-	"CreateAccount": 1, "CreatePayment": 1, "CapturePayment": 0, "RefundPayment": 1, "CreateTransfer": 1, "PlaceOrder": 2,
+	"CreateAccount": 1, "CreatePayment": 1, "CapturePayment": 0, "RefundPayment": 1, "CreateTransfer": 1, "PlaceOrder": 2, "ChargeRide": 1,
 	"PutCustomer": 1, "PatchCustomer": 0, "DeleteCustomer": -1,
 }
 
@@ -59,7 +59,7 @@ func rows(t *testing.T, pool *pgxpool.Pool) int {
 	t.Helper()
 	return query[int](t, pool, `SELECT (SELECT count(*) FROM accounts) + (SELECT count(*) FROM payments) + (SELECT count(*) FROM transfers)
 		+ (SELECT count(*) FROM orders) + (SELECT count(*) FROM order_lines) + (SELECT count(*) FROM customers)
-		+ (SELECT count(*) FROM refunds)`)
+		+ (SELECT count(*) FROM refunds) + (SELECT count(*) FROM rides)`)
 }
 
 // A key that has expired, sent 64 times at once at two services: it is new, so
@@ -141,6 +141,7 @@ func TestTwinsOfTwoProcesses(t *testing.T) {
 		"RefundPayment":  "SELECT FROM payments FOR UPDATE",
 		"CreateTransfer": "SELECT FROM accounts FOR UPDATE",
 		"PlaceOrder":     "LOCK TABLE orders IN SHARE MODE",
+		"ChargeRide":     "LOCK TABLE rides IN SHARE MODE",
 		"CreateAccount":  "LOCK TABLE accounts IN SHARE MODE",
 		"PutCustomer":    "INSERT INTO customers (tenant_id, id, name) VALUES ('acme', 'put', 'x')",
 		"PatchCustomer":  "SELECT FROM customers FOR UPDATE",
