@@ -103,7 +103,7 @@ func TestWhatIsNotSafeToRepeatIsSentOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _, err = c.Do(t.Context(), req)
+		_, _, err = c.Do(t.Context(), req) //nolint:bodyclose // there is no response
 		var failed *client.Error
 		if !errors.As(err, &failed) || !failed.Unknown || failed.Tries != want || n != want {
 			t.Errorf("%s: %d tries, %+v; want %d", method, n, failed, want)
@@ -258,6 +258,7 @@ func TestAFaultOfTheRequestItselfIsNotRepeated(t *testing.T) {
 	}
 	req.Body, _ = reading()
 	req.GetBody = reading
+	//nolint:bodyclose // there is no response
 	if _, meta, err := c.Do(t.Context(), req); !errors.Is(err, broken) || n != 1 || meta.Tries != 1 {
 		t.Errorf("%v after %d tries", err, n)
 	}
