@@ -258,12 +258,11 @@ func TestAFaultOfTheRequestItselfIsNotRepeated(t *testing.T) {
 	}
 	req.Body, _ = reading()
 	req.GetBody = reading
-	//nolint:bodyclose // there is no response
-	if _, meta, err := c.Do(t.Context(), req); !errors.Is(err, broken) || n != 1 || meta.Tries != 1 {
+	if _, meta, err := c.Do(t.Context(), req); !errors.Is(err, broken) || n != 1 || meta.Tries != 1 { //nolint:bodyclose // there is no response
 		t.Errorf("%v after %d tries", err, n)
 	}
 	req.Body, req.GetBody = io.NopCloser(failing{broken}), nil
-	if _, _, err := c.Do(t.Context(), req); !errors.Is(err, broken) || n != 1 {
+	if _, _, err := c.Do(t.Context(), req); !errors.Is(err, broken) || n != 1 { //nolint:bodyclose // there is no response
 		t.Errorf("%v after %d tries; want none", err, n)
 	}
 }
@@ -284,7 +283,7 @@ func TestPrepareSeesEveryTryAndMayEndTheCall(t *testing.T) {
 		return nil
 	}})
 	req := post(t, s, "k", "x")
-	if _, meta, err := c.Do(t.Context(), req); !errors.Is(err, refused) || meta.Tries != 3 || s.tries() != 2 {
+	if _, meta, err := c.Do(t.Context(), req); !errors.Is(err, refused) || meta.Tries != 3 || s.tries() != 2 { //nolint:bodyclose // there is no response
 		t.Errorf("%v, %+v, %d requests", err, meta, s.tries())
 	}
 	if req.Header.Get("Authorization") != "" {
