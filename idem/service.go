@@ -64,7 +64,7 @@ type Service struct {
 	sweeper     Sweeper
 	completer   Completer
 	wakes       map[*pool]*wake // of the completers, by pool
-	outbox      Outbox // nil: other processes dispatch
+	outbox      Outbox          // nil: other processes dispatch
 }
 
 // New compiles cfg. It fails if something is missing: a pool, a caller
