@@ -136,6 +136,9 @@ func (t *transaction) runHandler(ctx context.Context) (*answer, *failure) {
 		}
 		return nil, &failure{err: err, step: unknownStep}
 	}
+	if t.c.pool.Conn().PgConn().IsBusy() {
+		return nil, &failure{err: errors.New("idem: the handler left rows or a batch open: it must close them before it returns"), step: unknownStep}
+	}
 	if !isStorable(response.Status) {
 		return nil, &failure{err: fmt.Errorf("idem: a handler can't answer %d: a failure is returned as an error", response.Status), step: unknownStep}
 	}

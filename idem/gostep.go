@@ -102,7 +102,11 @@ func (r *stepRun) afterCall(st *step) error {
 	if r.c.isClosed() {
 		return fmt.Errorf("idem: the Go function %s returned, but its connection is gone", st.Go.Func)
 	}
-	switch r.c.pool.Conn().PgConn().TxStatus() {
+	server := r.c.pool.Conn().PgConn()
+	if server.IsBusy() {
+		return fmt.Errorf("idem: the Go function %s left rows or a batch open: it must close them before it returns", st.Go.Func)
+	}
+	switch server.TxStatus() {
 	case 'T':
 		return nil
 	case 'I':
