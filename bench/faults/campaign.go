@@ -32,7 +32,7 @@ func (r result) count(kind history.Kind) (n int) {
 	return n
 }
 
-const workers = 8
+const workers = 16
 
 // campaign injects so many faults of one kind into a world of its own, lets it
 // come to rest, repeats all that was acknowledged, and judges.

@@ -3,12 +3,13 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -17,20 +18,21 @@ import (
 // could change. So the service is built with a time package whose wall clock can
 // be stepped; its monotonic clock, as a real one, takes no part in steps.
 
-const (
-	clockTag  = "faultclock"
-	clockNow  = "func Now() Time {\n"
-	clockCall = "sec, nsec, mono := now()\n"
-)
+const clockTag = "faultclock"
+
+// How package time begins its imports, and reads the wall clock in Now.
+const clockImports = "import (\n"
+
+var clockRead = regexp.MustCompile(`(?s)\nfunc Now\(\) Time \{\n\tsec, nsec, mono := \w+\(\)\n`)
 
 // buildStepped builds this program so that POST /clock?by=1h steps the clock of
 // its service.
 func buildStepped(ctx context.Context, dir string) (program string, err error) {
-	root := runtime.GOROOT()
-	if out, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output(); err == nil {
-		root = strings.TrimSpace(string(out))
+	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
+	if err != nil {
+		return "", fmt.Errorf("go env GOROOT: %w", err)
 	}
-	original := filepath.Join(root, "src", "time", "time.go")
+	original := filepath.Join(strings.TrimSpace(string(root)), "src", "time", "time.go")
 	text, err := os.ReadFile(original)
 	if err != nil {
 		return "", err
@@ -60,34 +62,14 @@ func buildStepped(ctx context.Context, dir string) (program string, err error) {
 
 // steppedTime is the source of package time with a step added to the wall clock.
 func steppedTime(source string) (string, error) {
-	at := strings.Index(source, clockNow)
-	if at < 0 || !strings.Contains(source[at:], clockCall) {
-		return "", fmt.Errorf("time.Now of %s is written in another way", runtime.Version())
+	read := clockRead.FindString(source)
+	if read == "" || !strings.Contains(source, clockImports) {
+		return "", errors.New("the time.Now of this version of Go is written in another way")
 	}
-	call := at + strings.Index(source[at:], clockCall) + len(clockCall)
-	return source[:call] + "\tsec += Step.Load()\n" + source[call:] +
-		"\n// Step is added to the wall clock, in seconds.\nvar Step stepSeconds\n" + stepSeconds, nil
+	source = strings.Replace(source, clockImports, clockImports+"\t\"sync/atomic\"\n", 1)
+	source = strings.Replace(source, read, read+"\tsec += Step.Load()\n", 1)
+	return source + "\n// Step is added to the wall clock, in seconds.\nvar Step atomic.Int64\n", nil
 }
-
-// Package time can import no atomics under a name that its file does not import.
-const stepSeconds = `
-type stepSeconds struct {
-	mu sync.RWMutex
-	s  int64
-}
-
-func (x *stepSeconds) Load() int64 {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	return x.s
-}
-
-func (x *stepSeconds) Store(s int64) {
-	x.mu.Lock()
-	x.s = s
-	x.mu.Unlock()
-}
-`
 
 // stepBy steps the clock of a service to so much off the true time.
 func (w *world) stepBy(ctx context.Context, by time.Duration) error {

@@ -85,7 +85,7 @@ func newHandler(pool *pgxpool.Pool, receiver string) (http.Handler, *api.Service
 		Logger: logger,
 		Go:     api.Funcs{Judge: judge, Tell: teller{receiver}.tell},
 		Outbox: &outbox.Dispatcher{
-			Logger: logger, Lease: 5 * time.Second,
+			Logger: logger, Lease: 2 * time.Second,
 			Sinks: map[string]outbox.Sink{"*": &outbox.HTTP{URL: receiver + placeEvents}},
 		},
 	})

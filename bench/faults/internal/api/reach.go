@@ -61,7 +61,7 @@ func reachOperation() *idem.Operation {
 					Func:  "Tell",
 					In:    []idem.Field{{Name: "reference"}},
 					Out:   []idem.GoResult{{Name: "receipt"}},
-					Lease: 2 * time.Second,
+					Lease: time.Second,
 				},
 			},
 			{
