@@ -41,8 +41,8 @@ func main() {
 	}
 }
 
-// run runs the campaigns and prints what came of them. It reports whether all
-// promises held.
+// run runs the campaigns and prints what came of them, also of those before one
+// that could not be carried out. It reports whether all promises held.
 func run(ctx context.Context, n int, only string, seed uint64) (held bool, err error) {
 	var results []result
 	for _, k := range kinds() {
@@ -51,6 +51,7 @@ func run(ctx context.Context, n int, only string, seed uint64) (held bool, err e
 		}
 		r, err := campaign(ctx, k, max(1, n*k.share/10_000), seed)
 		if err != nil {
+			report(os.Stdout, results)
 			return false, fmt.Errorf("%s: %w", k.name, err)
 		}
 		progress(os.Stderr, r)

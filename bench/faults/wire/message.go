@@ -24,8 +24,8 @@ type Message struct {
 	To   Direction
 	Type byte // as in the protocol: 'Q' Query, 'S' Sync, 'Z' ReadyForQuery, …
 	// Commits is true for the message whose arrival makes the server commit
-	// writes (Sync, or a Query that is COMMIT), and for the ReadyForQuery that
-	// says it is done.
+	// writes (Execute or Query of a COMMIT, else Sync or Query outside of a
+	// transaction), and for the ReadyForQuery that says it is done.
 	Commits bool
 
 	payload []byte

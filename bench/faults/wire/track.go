@@ -12,18 +12,14 @@ type tracker struct {
 	mu         sync.Mutex
 	statements map[string]effect // prepared, by name
 	portals    map[string]effect // bound, by name
-	batch      effect            // of what was executed since the last Sync
-	inside     bool              // an explicit transaction is open, or begins in this batch
-	writes     bool              // it has written
+	inside     bool              // an explicit transaction is open
+	writes     bool              // what is not committed yet has written
+	committed  bool              // by what was executed since the last Sync
 	answers    []bool            // per answer that is due: it says that writes are committed
 }
 
 // effect is what a statement does to a transaction.
 type effect struct{ begins, commits, writes bool }
-
-func (e effect) and(other effect) effect {
-	return effect{e.begins || other.begins, e.commits || other.commits, e.writes || other.writes}
-}
 
 var (
 	beginning = regexp.MustCompile(`(?i)^\s*(begin|start transaction)\b`)
@@ -54,27 +50,37 @@ func (t *tracker) sees(m Message) bool {
 	case 'B': // portal, statement
 		t.portals[string(first)] = t.statements[string(second)]
 	case 'E': // portal
-		t.batch = t.batch.and(t.portals[string(first)])
+		return t.executes(t.portals[string(first)])
 	case 'Q': // text
-		t.batch = t.batch.and(effectOf(first))
-		return t.sync()
+		commits := t.executes(effectOf(first))
+		return t.sync() || commits
 	case 'S':
 		return t.sync()
 	}
 	return false
 }
 
-// sync ends a batch: outside of an explicit transaction the server commits it.
-func (t *tracker) sync() bool {
-	b := t.batch
-	t.batch = effect{}
-	t.writes = t.writes || b.writes
-	t.inside = t.inside || b.begins
-	commits := t.writes && (b.commits || !t.inside)
-	if b.commits || !t.inside {
+// executes says whether a statement commits: a COMMIT does so when it is executed,
+// also in the middle of a batch.
+func (t *tracker) executes(e effect) (commits bool) {
+	t.inside = t.inside || e.begins
+	t.writes = t.writes || e.writes
+	if e.commits {
+		commits = t.writes
 		t.inside, t.writes = false, false
 	}
-	t.answers = append(t.answers, commits)
+	t.committed = t.committed || commits
+	return commits
+}
+
+// sync ends a batch: outside of an explicit transaction the server commits it.
+func (t *tracker) sync() (commits bool) {
+	if !t.inside {
+		commits = t.writes
+		t.writes = false
+	}
+	t.answers = append(t.answers, commits || t.committed)
+	t.committed = false
 	return commits
 }
 
@@ -88,6 +94,7 @@ func (t *tracker) ready(status []byte) bool {
 	t.answers = t.answers[1:]
 	if len(t.answers) == 0 && len(status) == 1 {
 		t.inside = status[0] != 'I'
+		t.writes = t.writes && t.inside // undone otherwise
 	}
 	return commits
 }
