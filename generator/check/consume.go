@@ -46,6 +46,16 @@ func (b *builder) messageKey(decl *spec.Key) {
 	b.prefix(decl)
 }
 
+// notOfMessage refuses parts of a request that no message has.
+func (b *builder) notOfMessage(src spec.Source) bool {
+	if b.d.words.Consume == nil || src.Kind != spec.SourcePath && src.Kind != spec.SourceQuery {
+		return false
+	}
+	b.diags.Errorf(diag.BindUnknown, src.Pos, "%s is a consumer, which has no %s.%s", b.op.Name, src.Kind, src.Path[0]).
+		Hint("bind the parameter to body.NAME or header.NAME of the message")
+	return true
+}
+
 // noRoute ends what stood for a route while inputs were bound.
 func (b *builder) noRoute() {
 	if b.op.Consumer != nil {

@@ -75,8 +75,8 @@ func (a *args) deliveryTypes(what string) (types []Name, ok bool) {
 // twoWays refuses an operation that is reached in two ways: its key would be of two
 // kinds. The word at hand is the second one of d.
 func (a *args) twoWays(pos diag.Pos, d *Declarations) {
-	ways := map[string]bool{a.word: true, "webhook": d.Webhook != nil, "consume": d.Consume != nil}
-	ways["http"] = ways["http"] || d.Webhook == nil && d.Consume == nil
+	ways := map[string]bool{"http": d.Webhook == nil && d.Consume == nil, "webhook": d.Webhook != nil, "consume": d.Consume != nil}
+	ways[a.word] = true
 	var words, keys []string
 	for _, way := range []struct{ word, key string }{
 		{"http", "a client's key is its own"}, {"webhook", "a delivery's key is its id"}, {"consume", "a message's key is its id"},
