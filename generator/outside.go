@@ -33,9 +33,9 @@ func (r *runner) emitOutside(svc *model.Service) error {
 	return err
 }
 
-// forClients are the operations that clients call: webhooks are for other systems.
+// forClients are the operations that clients call: webhooks and consumers are for other systems.
 func forClients(all []*plan.Operation) []*plan.Operation {
-	return slices.DeleteFunc(slices.Clone(all), func(op *plan.Operation) bool { return op.Model.Webhook != nil })
+	return slices.DeleteFunc(slices.Clone(all), func(op *plan.Operation) bool { return op.Model.Delivered() })
 }
 
 // checkClient refuses a folder of the client that belongs to somebody else.

@@ -13,6 +13,8 @@ type answer struct {
 	replayed bool
 	// gone: the response of this record was not stored.
 	gone bool
+	// wasDone: this refusal is in place of a success whose response was not stored.
+	wasDone bool
 	// print is the fingerprint of the record that this is a replay of.
 	print []byte
 	// marked: a refusal in a form of its own, with this code; see problemMark.

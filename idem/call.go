@@ -62,7 +62,7 @@ func (s *Service) called(op *operation, caller []any, key string, in []any) (*in
 	if inv.values, refused = encodeInputs(op.decoder, in, op.callerOf(caller)); refused != nil {
 		return nil, refused
 	}
-	if op.Key.From != KeyHeader && op.Key.From != KeyDelivery {
+	if op.Key.From != KeyHeader && op.Key.From != KeyDelivery && op.Key.From != KeyMessage {
 		key = "" // it is made of inputs, or there is none
 	}
 	if key != "" && !validKey(key) {

@@ -49,7 +49,7 @@ func compileOperation(cfg *Config, op *Operation, funcs functions) (*operation, 
 	if err != nil {
 		return nil, err
 	}
-	decoder, err := compileFields(op, cfg.UnknownFields || op.Webhook.System != "")
+	decoder, err := compileFields(op, cfg.UnknownFields || op.Webhook.System != "" || op.Consumer.Topic != "")
 	if err != nil {
 		return nil, err
 	}

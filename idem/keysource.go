@@ -39,6 +39,14 @@ func (inv *invocation) findKey(client string, p *protocol) *Error {
 		inv.protect(inv.hashed(nil, inv.texts(intent.Key)...))
 	case KeySource:
 		return inv.keyFromSource(key)
+	case KeyMessage:
+		if client == "" {
+			return errMessageID()
+		}
+		if !validKey(client) {
+			client = inv.hashed(nil, "message", client)
+		}
+		inv.protect(client)
 	case KeyDelivery:
 		if client == "" {
 			return errKeyMissing("A webhook's key is made of its delivery's id.")

@@ -53,7 +53,7 @@ const (
 	EventConflict    Event = "conflict"     // its business intent was done under another key
 	EventClientError Event = "client_error" // any other answer from 400 to 499
 	EventServerError Event = "server_error" // any other answer above 499
-	EventIgnored     Event = "ignored"      // a webhook's delivery of a type that no operation takes
+	EventIgnored     Event = "ignored"      // a delivery or message of a type that no operation takes
 )
 
 // OperationStart is what is known of a request ahead.

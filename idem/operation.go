@@ -33,6 +33,9 @@ type Operation struct {
 	Async bool
 	// Webhook: the operation receives deliveries of another system.
 	Webhook Webhook
+	// Consumer: the operation takes messages of a broker. Method and Path are no route
+	// then.
+	Consumer Consumer
 }
 
 // Strategy is how claim, business SQL and record share one transaction.
@@ -65,6 +68,8 @@ const (
 	KeySource KeyFrom = "source"
 	// KeyDelivery is "webhook-SYSTEM-" and the delivery's id.
 	KeyDelivery KeyFrom = "delivery"
+	// KeyMessage is the message's id, or a hash of it where it can't be a key.
+	KeyMessage KeyFrom = "message"
 )
 
 // Part is a piece of a template: literal text, or the field Name.

@@ -31,6 +31,12 @@ type Options struct {
 	// one has a method Check() error that fails.
 	Webhooks map[string]Verifier
 
+	// MessageScope says whose a message is; nil, or where it gives "": Message.Scope,
+	// which adapters fill with the consumer group, else the service's name. An error
+	// makes the message [Dead], an *Error with a status above 499 has it delivered again.
+	// It is called for every message, by many goroutines at once.
+	MessageScope func(Message) (string, error)
+
 	// Observer is told how every request ends, and more if it implements more;
 	// see Observers for several, and docs/operations.md. It is told of the sweeps of
 	// Run as well, unless Sweeper has an observer of its own.

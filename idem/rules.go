@@ -35,6 +35,9 @@ func (s *Service) overcomeRule(ctx context.Context, inv *invocation, f *failure,
 	case found.intent != nil:
 		return s.conflict(ctx, inv, found.intent, f, found.err, tries)
 	}
+	if inv.op.Consumer.Topic != "" && found.err.mayPass() {
+		return s.lookUpOr(ctx, inv, found.err) // its broker delivers it again
+	}
 	// Recorded even where it is not declared: rows decided, and the next attempt
 	// could meet others, after the client was told not to try again.
 	return s.declare(ctx, inv, found.err)

@@ -208,6 +208,7 @@ func (s *Service) judge(inv *invocation, ans *answer) *answer {
 		return ans
 	}
 	refusal := s.refuse(inv, errNotStored())
+	refusal.wasDone = !ans.isProblem()
 	if location := ans.headers["Location"]; location != "" {
 		refusal.headers["Location"] = location
 	}

@@ -62,6 +62,8 @@ type Service struct {
 	own         *ownProblems // nil: the profile's
 	funcs       functions
 	hooks       map[string]*hook // by system
+	topics      map[string]*topic
+	messageOf   func(Message) (string, error) // Options.MessageScope
 	sweeper     Sweeper
 	completer   Completer
 	wakes       map[*pool]*wake // of the completers, by pool
@@ -92,7 +94,7 @@ func New(pool *pgxpool.Pool, cfg Config, caller CallerFunc, opts Options) (*Serv
 	if err := s.compile(); err != nil {
 		return nil, err
 	}
-	return s, s.compileHooks(opts.Webhooks)
+	return s, errors.Join(s.compileHooks(opts.Webhooks), s.compileTopics())
 }
 
 // newService is what every use of a pool needs.
@@ -110,7 +112,7 @@ func newService(pool *pgxpool.Pool, cfg Config, opts Options) (*Service, error) 
 		sweeper: opts.Sweeper, aead: opts.Seal,
 		own: own, authorize: opts.AuthorizeReplay, grace: afterTimeout,
 		funcs: functions{opts.Go, opts.Call, opts.Undo}, completer: opts.Completer.orDefault(), wakes: newWakes(pools),
-		outbox: opts.Outbox,
+		outbox: opts.Outbox, messageOf: opts.MessageScope,
 	}
 	if s.logger == nil {
 		s.logger = slog.Default()
@@ -194,6 +196,9 @@ func (s *Service) handler(name Name) *handler {
 	op := s.operations[name]
 	if op == nil {
 		panic(fmt.Sprintf("idem: the service has no operation %q", name))
+	}
+	if op.Consumer.Topic != "" {
+		panic(fmt.Sprintf("idem: operation %q takes messages, not requests: see Consume", name))
 	}
 	return &handler{s: s, op: op}
 }

@@ -47,6 +47,8 @@ func (s *Sink) message(e outbox.Event) *nats.Msg {
 	m.Header.Set(jetstream.MsgIDHeader, e.Key)
 	m.Header.Set(HeaderKey, e.Key)
 	m.Header.Set("Content-Type", "application/json")
+	m.Header.Set(HeaderType, e.Topic)
+	m.Header.Set(HeaderScope, e.Scope)
 	for _, name := range []string{"traceparent", "tracestate"} {
 		if value := e.Headers[name]; value != "" {
 			m.Header[name] = []string{value} // as it is written, not canonical

@@ -78,7 +78,7 @@ func (s *Sink) publish(ctx context.Context, e outbox.Event) error {
 }
 
 func message(e outbox.Event) amqp.Publishing {
-	headers := amqp.Table{HeaderKey: e.Key, "event-id": e.ID}
+	headers := amqp.Table{HeaderKey: e.Key, "event-id": e.ID, HeaderScope: e.Scope}
 	for _, name := range []string{"traceparent", "tracestate"} {
 		if value := e.Headers[name]; value != "" {
 			headers[name] = value

@@ -34,8 +34,12 @@ func (b *builder) durable() {
 		refuse(diag.KeyRule, pos, "let the webhook write down what came, with an event by @outbox for what takes longer",
 			"%s is for requests of clients, and this is a webhook", what)
 	}
+	if b.op.Consumer != nil {
+		refuse(diag.KeyRule, pos, "let the consumer write down what came, with an event by @outbox for what takes longer",
+			"%s is for requests of clients, and this is a consumer of messages", what)
+	}
 	switch key := b.d.words.Key; {
-	case b.op.Webhook != nil:
+	case b.op.Delivered():
 	case isRead(b.op.Method):
 		refuse(diag.RouteForm, pos, "use POST, PUT, PATCH or DELETE", "%s is for what changes something, and %s must change nothing", what, b.op.Method)
 	case !b.op.Key.Protects() && key != nil:

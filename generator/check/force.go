@@ -17,6 +17,9 @@ func (b *builder) forceRetry() {
 		b.diags.Errorf(diag.PolicyForm, b.policyPos(d, "force_retry"), message, args...).Hint("%s", hint)
 	}
 	switch {
+	case b.op.Consumer != nil:
+		refuse("remove it: a message is delivered by its broker", "%s is a consumer, which nobody forces to run again", b.op.Name)
+		return
 	case b.op.Webhook != nil:
 		refuse("remove it: a delivery is sent by another system", "%s is a webhook, which nobody forces to run again", b.op.Name)
 		return

@@ -14,8 +14,12 @@ import (
 // configuration's for the method, else the method's.
 func (b *builder) key() {
 	decl := b.d.words.Key
-	if b.op.Webhook != nil {
+	switch {
+	case b.op.Webhook != nil:
 		b.deliveryKey(decl)
+		return
+	case b.op.Consumer != nil:
+		b.messageKey(decl)
 		return
 	}
 	own := decl != nil

@@ -50,6 +50,7 @@ func (c *checker) operation(d *declaration) *model.Operation {
 	b.response()
 	b.status(b.recordedHTTP(d.words.HTTP), b.op.Response.Kind != model.ResponseNone)
 	b.webhook()
+	b.consumer()
 	b.rules()
 	b.policy()
 	b.key()
@@ -65,6 +66,7 @@ func (c *checker) operation(d *declaration) *model.Operation {
 	b.bounds()
 	b.fingerprint()
 	b.example()
+	b.noRoute()
 	return b.op
 }
 

@@ -13,7 +13,7 @@ import (
 // `defaults:`, the profile, which sets every key.
 func (b *builder) policies() []*spec.Policy {
 	all := []*spec.Policy{&b.in.Config.Defaults, &b.profile}
-	if b.op.Webhook != nil {
+	if b.op.Delivered() {
 		all = slices.Insert(all, 0, deliveryPolicy())
 	}
 	if b.d.words.Policy != nil {
@@ -101,7 +101,7 @@ func (b *builder) policyForm(p model.Policy) {
 func (b *builder) fingerprint() {
 	d := b.set(func(d *spec.Policy) bool { return d.Fingerprint != nil })
 	b.fingerprintNames(d)
-	if b.op.Policy.NoPrint && b.op.Key.Protects() && b.op.Webhook == nil && b.svc.ScopeSource.Kind == model.SourceNone {
+	if b.op.Policy.NoPrint && b.op.Key.Protects() && !b.op.Delivered() && b.svc.ScopeSource.Kind == model.SourceNone {
 		b.diags.Errorf(diag.KeyRule, b.policyPos(d, "fingerprint"), "without a scope, only the fingerprint keeps clients apart").
 			Hint("%s", b.printHint(d))
 	}

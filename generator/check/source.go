@@ -35,6 +35,9 @@ func (b *builder) source(sd *stepDecl, step *model.Step, p model.Param, bind *sp
 // requestKey is the input that a source of the request names.
 func (b *builder) requestKey(src spec.Source) (inputKey, bool) {
 	name := strings.Join(src.Path, ".")
+	if b.notOfMessage(src) {
+		return inputKey{}, false
+	}
 	switch src.Kind {
 	case spec.SourceBody:
 		if hasBody(b.op.Method) {

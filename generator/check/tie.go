@@ -30,7 +30,7 @@ func (b *builder) tie() {
 			switch {
 			case named && bind == nil:
 				b.forged(sd.paramPos(p.Name), p.Name, step.Args[n], field)
-			case named && b.d.words.Webhook != nil: // the system says it, which is authenticated
+			case named && (b.d.words.Webhook != nil || b.d.words.Consume != nil): // the system or the broker says it, which is authenticated
 			case named:
 				b.diags.Warnf(diag.ScopeForged, bind.Source.Pos, "@%s comes from %s: any caller can name another's %s", p.Name, sourceText(bind.Source), field).
 					Hint("bind it to caller.%s, unless the operation is for callers that may act for all of them", field)
@@ -109,7 +109,7 @@ func (c *checker) untied() {
 	idle := c.idleScopeBind()
 	for _, op := range c.svc.Operations {
 		table, writes := c.writtenWith(op, field)
-		if op.Webhook != nil || c.tied[op] || c.usesCaller(op) || !op.Key.Protects() && !writes {
+		if op.Delivered() || c.tied[op] || c.usesCaller(op) || !op.Key.Protects() && !writes {
 			continue
 		}
 		switch {

@@ -45,14 +45,18 @@ func deliveryPolicy() *spec.Policy {
 	return &spec.Policy{Success: &kept, ServerError: &never, ForceRetry: &off}
 }
 
-// noCaller refuses fields of the caller in a webhook, the scope apart: the verifier
-// says whose a delivery is, and nothing else is known of who sent it.
+// noCaller refuses fields of the caller in a webhook or consumer, the scope apart: the
+// verifier or the broker says whose a delivery is, and nothing else is known of who sent it.
 func (b *builder) noCaller(src spec.Source) bool {
-	if b.d.words.Webhook == nil || src.Path[0] == b.scopeField() {
+	if b.d.words.Webhook == nil && b.d.words.Consume == nil || src.Path[0] == b.scopeField() {
 		return false
 	}
-	b.diags.Errorf(diag.BindUnknown, src.Pos, "%s is a webhook, which has no caller.%s", b.op.Name, src.Path[0]).
-		Hint("bind the parameter to body.NAME or header.NAME of the delivery; `scope` is what the verifier says")
+	is, of, says := "a webhook", "delivery", "the verifier"
+	if b.d.words.Consume != nil {
+		is, of, says = "a consumer", "message", "Options.MessageScope"
+	}
+	b.diags.Errorf(diag.BindUnknown, src.Pos, "%s is %s, which has no caller.%s", b.op.Name, is, src.Path[0]).
+		Hint("bind the parameter to body.NAME or header.NAME of the %s; `scope` is what %s says", of, says)
 	return true
 }
 

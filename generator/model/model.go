@@ -64,10 +64,24 @@ type Operation struct {
 	Spec        bool     // declared by an endpoint spec: always stepped, unless it has one plain query step
 	Response    Response
 	Headers     []Header
-	Example     string   // JSON of a valid request body, "" if none was declared
-	Ejected     bool     // its files are the user's own
-	Async       bool     // answered by 202 and an event id; the steps run in the background
-	Webhook     *Webhook // nil: clients send requests
+	Example     string    // JSON of a valid request body, "" if none was declared
+	Ejected     bool      // its files are the user's own
+	Async       bool      // answered by 202 and an event id; the steps run in the background
+	Webhook     *Webhook  // nil: clients send requests
+	Consumer    *Consumer // nil: no messages come; else Method is ConsumeMethod and Path the topic
+}
+
+// Delivered reports whether another system or a broker delivers what the operation
+// takes: its sender is no caller, and delivers again what is not acknowledged.
+func (o *Operation) Delivered() bool { return o.Webhook != nil || o.Consumer != nil }
+
+// ConsumeMethod stands for the method of operations that no HTTP request reaches.
+const ConsumeMethod = "CONSUME"
+
+// Consumer says that an operation takes a broker's messages.
+type Consumer struct {
+	Topic string
+	Types []string // none: all that no other operation takes
 }
 
 // Webhook says that an operation receives another system's deliveries.

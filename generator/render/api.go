@@ -23,6 +23,7 @@ type apiView struct {
 	Async          bool   // some operations are done in the background
 	Durable        bool   // some operations have calls or are async
 	Webhooks       string // the names of operations that are webhooks
+	Consumers      bool   // some operations take messages
 }
 
 // packageNames are the identifiers of api.go.
@@ -31,7 +32,7 @@ var packageNames = []string{
 }
 
 // methodNames are the methods of Service, beside which operations get theirs.
-var methodNames = []string{"Mount", "MountWebhooks", "Handler", "Run", "Ready", "StatusHandler", "ExposedHeaders", "inner"}
+var methodNames = []string{"Mount", "MountWebhooks", "Handler", "Run", "Ready", "StatusHandler", "ExposedHeaders", "inner", "Consume", "Topics"}
 
 func newAPIView(svc *model.Service, ops []*plan.Operation, im *imports) (apiView, error) {
 	im.add("context", "crypto/cipher", "fmt", "log/slog", "net/http",
@@ -50,9 +51,12 @@ func newAPIView(svc *model.Service, ops []*plan.Operation, im *imports) (apiView
 	view.uses(ops)
 	var names, hooks []string
 	for _, op := range ops {
-		if isWebhook(op) {
+		switch {
+		case isWebhook(op):
 			hooks = append(hooks, exportedName(op.Model))
-		} else {
+		case op.Model.Consumer != nil:
+			view.Consumers = true
+		default:
 			names = append(names, exportedName(op.Model))
 		}
 	}
@@ -81,6 +85,8 @@ func (v *apiView) uses(ops []*plan.Operation) {
 }
 
 func isWebhook(op *plan.Operation) bool { return op.Model.Webhook != nil }
+
+func isDelivered(op *plan.Operation) bool { return op.Model.Delivered() }
 
 func callerView(svc *model.Service, im *imports) structView {
 	root := &node{}

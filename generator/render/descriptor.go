@@ -52,6 +52,7 @@ func descriptor(svc *model.Service, op *plan.Operation, sqlVar string) (string, 
 		member{"Answer", answer},
 		member{"Async", boolean(m.Async)},
 		member{"Webhook", webhook(m.Webhook)},
+		member{"Consumer", consumer(m.Consumer)},
 	), nil
 }
 
@@ -79,6 +80,7 @@ var keyFroms = map[string]string{
 	"source": "idem.KeySource",
 
 	"delivery": "idem.KeyDelivery",
+	"message":  "idem.KeyMessage",
 }
 
 // key writes where the key comes from, "" where there is none.
@@ -155,3 +157,11 @@ func printed(p model.Policy) string {
 
 // exportedName is the Go name of an operation, which may start in lower case.
 func exportedName(op *model.Operation) string { return goName(op.Name) }
+
+// consumer writes the topic and types of a consumer, "" where no messages come.
+func consumer(c *model.Consumer) string {
+	if c == nil {
+		return ""
+	}
+	return object("idem.Consumer", member{"Topic", text(c.Topic)}, member{"Types", list("string", texts(c.Types))})
+}

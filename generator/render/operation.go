@@ -28,6 +28,7 @@ type operationView struct {
 	KeyOptional    bool
 	Async, Durable bool
 	KeyDelivery    string // what keys of a webhook begin with, "" for other operations
+	KeyMessage     bool   // the key is a message's id
 }
 
 func descriptorFunc(op *model.Operation) string { return lowerFirst(exportedName(op)) + "Operation" }
@@ -65,6 +66,7 @@ func newOperationView(svc *model.Service, op *plan.Operation, im *imports) (oper
 		KeyOptional: m.Key.From == "header" && !m.Key.Required,
 		Async:       m.Async, Durable: m.Durable(),
 	}
+	view.KeyMessage = m.Key.From == "message"
 	if m.Webhook != nil {
 		view.KeyDelivery = "webhook-" + m.Webhook.System + "-"
 	}

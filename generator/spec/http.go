@@ -28,8 +28,8 @@ func parseHTTP(a *args, d *Declarations) {
 			return
 		}
 	}
-	if a.rest(); !a.failed && d.Webhook != nil {
-		a.twoWays(h.Pos)
+	if a.rest(); !a.failed && d.HTTP != nil {
+		a.twoWays(h.Pos, d)
 	}
 	if !a.failed {
 		d.HTTP = h

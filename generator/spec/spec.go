@@ -26,6 +26,7 @@ type Declarations struct {
 	// Operation words.
 	HTTP      *HTTP
 	Webhook   *Webhook // HTTP is the route that follows from it
+	Consume   *Consume // HTTP stands for it, though no request comes over HTTP
 	Operation *Name
 	Tags      []Name
 	Key       *Key

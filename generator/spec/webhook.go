@@ -34,11 +34,13 @@ func parseWebhook(a *args, d *Declarations) {
 		return
 	}
 	w := &Webhook{Pos: a.pos(f), System: a.named(f)}
-	if !a.deliveryTypes(w) {
+	types, ok := a.deliveryTypes("the type of a delivery")
+	if !ok {
 		return
 	}
+	w.Types = types
 	if d.HTTP != nil {
-		a.twoWays(w.Pos)
+		a.twoWays(w.Pos, d)
 		return
 	}
 	d.Webhook = w
@@ -46,33 +48,43 @@ func parseWebhook(a *args, d *Declarations) {
 }
 
 // deliveryTypes reads what is left: types between spaces, commas or both.
-func (a *args) deliveryTypes(w *Webhook) bool {
+func (a *args) deliveryTypes(what string) (types []Name, ok bool) {
 	for {
 		f, more := a.take()
 		if !more {
-			return true
+			return types, true
 		}
 		for text := range strings.SplitSeq(f.text, ",") {
 			name := Name{Value: text, Pos: a.pos(f)}
-			first := named(w.Types, text)
+			first := named(types, text)
 			switch {
 			case text == "" && strings.HasSuffix(f.text, ","):
 				continue
 			case !typeForm.MatchString(text):
-				a.fail(diag.AnnotationForm, name.Pos, "%q is not the type of a delivery", f.text)
-				return false
+				a.fail(diag.AnnotationForm, name.Pos, "%q is not %s", f.text, what)
+				return nil, false
 			case first != nil:
 				a.repeated(name, first.Pos)
-				return false
+				return nil, false
 			}
-			w.Types = append(w.Types, name)
+			types = append(types, name)
 		}
 	}
 }
 
 // twoWays refuses an operation that is reached in two ways: its key would be of two
-// kinds.
-func (a *args) twoWays(pos diag.Pos) {
-	a.fail(diag.RouteForm, pos, "%s and %s can't stand on one operation: a delivery's key is its id, and a client's is its own", spelled("http", a.where), spelled("webhook", a.where)).
+// kinds. The word at hand is the second one of d.
+func (a *args) twoWays(pos diag.Pos, d *Declarations) {
+	ways := map[string]bool{"http": d.Webhook == nil && d.Consume == nil, "webhook": d.Webhook != nil, "consume": d.Consume != nil}
+	ways[a.word] = true
+	var words, keys []string
+	for _, way := range []struct{ word, key string }{
+		{"http", "a client's key is its own"}, {"webhook", "a delivery's key is its id"}, {"consume", "a message's key is its id"},
+	} {
+		if ways[way.word] {
+			words, keys = append(words, spelled(way.word, a.where)), append(keys, way.key)
+		}
+	}
+	a.fail(diag.RouteForm, pos, "%s can't stand on one operation: %s", strings.Join(words, " and "), strings.Join(keys, ", and ")).
 		Hint("make two operations of it: endpoints of a spec may share the query")
 }

@@ -41,7 +41,7 @@ func words() []word {
 		{name: "outbox", form: "TOPIC [key=COLUMN] [if=COLUMN] [columns=a,b]", example: "payment.created key=order_id", named: parseOutbox, nameOK: isTopic, nameWhat: "a topic"},
 		{name: "http", form: "METHOD /path/{name} [STATUS]", example: "POST /v1/transfers 201", operation: true, once: true, parse: parseHTTP},
 		{name: "webhook", form: "SYSTEM [TYPE …]", example: "stripe payment_intent.succeeded", operation: true, once: true, parse: parseWebhook},
-		{name: "consume", operation: true, notYet: true},
+		{name: "consume", form: "TOPIC [TYPE …]", example: "order.created", operation: true, once: true, parse: parseConsume},
 		{name: "tool", operation: true, notYet: true},
 		{name: "operation", form: "NAME", example: "CreateTransfer", operation: true, once: true, parse: parseOperation},
 		{name: "tag", form: "NAME, …", example: "[transfers]", operation: true, parse: parseTag},
