@@ -33,6 +33,9 @@ type Operation struct {
 	Async bool
 	// Webhook: the operation receives deliveries of another system.
 	Webhook Webhook
+	// Tool: agents can call the operation. One that is a tool alone has no Method
+	// and no Path.
+	Tool ToolSpec
 }
 
 // Strategy is how claim, business SQL and record share one transaction.

@@ -65,6 +65,7 @@ func (c *checker) operation(d *declaration) *model.Operation {
 	b.bounds()
 	b.fingerprint()
 	b.example()
+	b.tool()
 	return b.op
 }
 

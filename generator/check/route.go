@@ -65,7 +65,11 @@ func isRead(method string) bool { return method == "GET" || method == "HEAD" }
 func (c *checker) routes() {
 	seen := map[string]string{}
 	c.deliveries()
+	c.tools()
 	for _, op := range c.svc.Operations {
+		if op.OnlyTool() {
+			continue
+		}
 		if op.Webhook != nil && seen[op.Method+" "+op.Path] == op.Webhook.System {
 			continue
 		}

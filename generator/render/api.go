@@ -23,6 +23,8 @@ type apiView struct {
 	Async          bool   // some operations are done in the background
 	Durable        bool   // some operations have calls or are async
 	Webhooks       string // the names of operations that are webhooks
+	Tools          bool   // some operations are tools
+	OnlyTools      bool   // some operations have no route: they are tools alone
 }
 
 // packageNames are the identifiers of api.go.
@@ -31,7 +33,7 @@ var packageNames = []string{
 }
 
 // methodNames are the methods of Service, beside which operations get theirs.
-var methodNames = []string{"Mount", "MountWebhooks", "Handler", "Run", "Ready", "StatusHandler", "ExposedHeaders", "inner"}
+var methodNames = []string{"Mount", "MountWebhooks", "Handler", "Run", "Ready", "StatusHandler", "ExposedHeaders", "Tools", "inner"}
 
 func newAPIView(svc *model.Service, ops []*plan.Operation, im *imports) (apiView, error) {
 	im.add("context", "crypto/cipher", "fmt", "log/slog", "net/http",
@@ -50,9 +52,11 @@ func newAPIView(svc *model.Service, ops []*plan.Operation, im *imports) (apiView
 	view.uses(ops)
 	var names, hooks []string
 	for _, op := range ops {
-		if isWebhook(op) {
+		switch {
+		case isWebhook(op):
 			hooks = append(hooks, exportedName(op.Model))
-		} else {
+		case op.Model.OnlyTool(): // it has no route
+		default:
 			names = append(names, exportedName(op.Model))
 		}
 	}
@@ -69,6 +73,8 @@ func newAPIView(svc *model.Service, ops []*plan.Operation, im *imports) (apiView
 // uses finds what the operations need of the service.
 func (v *apiView) uses(ops []*plan.Operation) {
 	for _, op := range ops {
+		v.Tools = v.Tools || op.Model.Tool != nil
+		v.OnlyTools = v.OnlyTools || op.Model.OnlyTool()
 		v.Async = v.Async || op.Model.Async
 		v.Durable = v.Durable || op.Model.Durable()
 		for _, s := range op.Model.Steps {

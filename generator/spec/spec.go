@@ -26,6 +26,7 @@ type Declarations struct {
 	// Operation words.
 	HTTP      *HTTP
 	Webhook   *Webhook // HTTP is the route that follows from it
+	Tool      *Tool    // HTTP is a stand-in where the tool is the only way to the operation
 	Operation *Name
 	Tags      []Name
 	Key       *Key
