@@ -62,10 +62,12 @@ func (d *Declarations) reachTool(in where, diags *diag.List) {
 	if d.Tool == nil {
 		return
 	}
-	if d.Webhook != nil {
-		diags.Errorf(diag.RouteForm, d.Tool.Pos, "%s and %s can't stand on one operation: nobody calls the receiver of another system's deliveries", spelled("tool", in), spelled("webhook", in)).
-			Hint("make two operations of it: endpoints of a spec may share the query")
-		return
+	for word, declared := range map[string]bool{"webhook": d.Webhook != nil, "consume": d.Consume != nil} {
+		if declared {
+			diags.Errorf(diag.RouteForm, d.Tool.Pos, "%s and %s can't stand on one operation: nobody calls the receiver of another system's deliveries", spelled("tool", in), spelled(word, in)).
+				Hint("make two operations of it: endpoints of a spec may share the query")
+			return
+		}
 	}
 	if d.HTTP == nil {
 		d.HTTP = &HTTP{Pos: d.Tool.Pos, Method: "POST", PathPos: d.Tool.Pos}
