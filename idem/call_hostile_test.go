@@ -3,8 +3,6 @@ package idem
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net/http/httptest"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -119,31 +117,5 @@ func TestResultsThatCannotBeKept(t *testing.T) {
 	wantStatus(t, s.post("Ride", "k", order1), 500)
 	if n := s.count(t, "SELECT count(*) FROM idem.work WHERE tries = 1 AND owner IS NULL AND step = 1"); n != 1 {
 		t.Errorf("%d are given back", n)
-	}
-}
-
-// Rows that a function leaves open.
-func TestGoStepLeavesRowsOpen(t *testing.T) {
-	pool := idemtest.Pool(t, shopTables)
-	var leftovers func() error
-	s := goShop(t, pool, ReadCommitted, func(ctx context.Context, tx Tx, in adjusting) ([]any, error) {
-		rows, err := tx.Query(ctx, "SELECT generate_series(1, 100000)")
-		if err != nil {
-			return nil, err
-		}
-		rows.Next()
-		leftovers = func() error { rows.Next(); rows.Close(); return rows.Err() }
-		return []any{in.amount, nil}, nil
-	})
-	w := s.post("Adjust", "k", ten)
-	wantStatus(t, w, 500)
-	s.untouched(t, 0)
-	_ = leftovers()
-	var answers []*httptest.ResponseRecorder
-	for i := range 3 {
-		answers = append(answers, s.post("Adjust", fmt.Sprint("x", i), ten))
-	}
-	for _, a := range answers {
-		wantStatus(t, a, 500)
 	}
 }
