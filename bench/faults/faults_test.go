@@ -37,6 +37,7 @@ var (
 // Every promise holds under some dozens of faults of many kinds, one after the
 // other in one world.
 func TestNoFaultBreaksAPromise(t *testing.T) {
+	t.Parallel()
 	all := kind{name: "all", pace: 4}
 	var list []kind
 	if !testing.Short() { // their leases end after half a minute
@@ -55,6 +56,7 @@ func TestNoFaultBreaksAPromise(t *testing.T) {
 
 // So they do where PgBouncer, in transaction mode, is restarted.
 func TestARestartOfPgBouncerBreaksNoPromise(t *testing.T) {
+	t.Parallel()
 	holds(t, kindOf(t, "PgBouncer (transaction mode) restarted"), 2)
 }
 
@@ -93,6 +95,7 @@ func kindOf(t *testing.T, name string) kind {
 // the service, a record that is deleted, a row in another scope, an acknowledged
 // row that is gone.
 func TestDamageDoneToTheDatabaseIsFound(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	w, err := newWorld(ctx, setting{})
