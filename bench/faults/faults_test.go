@@ -159,7 +159,7 @@ func TestEveryKindHasItsShare(t *testing.T) {
 func TestReport(t *testing.T) {
 	var out strings.Builder
 	fine := result{name: "a cut", injected: 3, requests: 20, keys: 9}
-	if !report(&out, []result{fine, {name: "b", skipped: "not here"}}) {
+	if !report(&out, []result{fine, {name: "b", skipped: "not\n here\n"}}) {
 		t.Error("it did not hold")
 	}
 	for _, line := range []string{
