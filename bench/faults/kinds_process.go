@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
+
+	"github.com/idemgen/idemgen/bench/faults/history"
 )
 
 // terminate ends a backend that is at work.
@@ -56,26 +59,31 @@ func losePrimary(ctx context.Context, f *injection) error {
 
 // progress waits for requests that return.
 func (f *injection) progress(ctx context.Context, requests int) error {
+	return await(ctx, f.w.recorder.More(requests), fmt.Sprintf("%d requests that return", requests))
+}
+
+// await waits for something, with patience.
+func await(ctx context.Context, happened <-chan struct{}, what string) error {
 	select {
-	case <-f.w.recorder.More(requests):
+	case <-happened:
 		return nil
 	case <-time.After(patience):
-		return fmt.Errorf("%d requests do not return", requests)
+		return fmt.Errorf("no %s in %s", what, patience)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// fillDisk fills the server's disk while requests come. A server that ended of
-// it is started again when there is room.
+// fillDisk fills the server's disk until requests fail of it. A server that ended
+// of it is started again when there is room.
 func fillDisk(ctx context.Context, f *injection) error {
-	// The space of the log that can be written over is used up first.
 	free, err := f.w.cluster.fill()
 	if err != nil {
 		return err
 	}
-	progress := f.progress(ctx, 300)
-	if err := errors.Join(progress, free()); err != nil {
+	failed := f.w.recorder.MoreThat(50, func(q history.Request) bool { return q.Status == http.StatusServiceUnavailable })
+	err = await(ctx, failed, "50 requests that fail of a full disk")
+	if err := errors.Join(err, free()); err != nil {
 		return err
 	}
 	if _, err := f.w.cluster.ask(ctx, "SELECT 'up'"); err == nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/idemgen/idemgen/bench/faults/wire"
@@ -29,14 +28,7 @@ func committing(to wire.Direction) func(wire.Message) bool {
 
 // arm waits until a fault has happened.
 func (f *injection) arm(ctx context.Context, fault wire.Fault) error {
-	select {
-	case <-f.w.proxy.Arm(fault):
-		return nil
-	case <-time.After(patience):
-		return errors.New("no message fits the fault")
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return await(ctx, f.w.proxy.Arm(fault), "message that fits the fault")
 }
 
 func atCommit(to wire.Direction, when wire.Moment) func(context.Context, *injection) error {

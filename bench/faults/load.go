@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/bench/faults/history"
+	"github.com/idemgen/idemgen/bench/faults/internal/steps"
 )
 
 var scopes = []string{"scope-a", "scope-b", "scope-c", "scope-d"}
@@ -88,7 +89,7 @@ func (l *load) use(n int64) {
 	}
 	reference := fmt.Sprintf("ref-%d-", n)
 	if random.IntN(20) == 0 && operations[id.Operation].Refusal != 0 {
-		reference = refused + reference
+		reference = steps.Refused + reference
 	}
 	senders := []string{reference + "1"}
 	switch random.IntN(10) {

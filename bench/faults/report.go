@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/idemgen/idemgen/bench/faults/history"
@@ -30,7 +31,7 @@ func report(out io.Writer, results []result) (held bool) {
 	total := result{name: "all"}
 	for _, r := range results {
 		if r.skipped != "" {
-			fmt.Fprintf(out, "| %s | skipped: %s |\n", r.name, r.skipped)
+			fmt.Fprintf(out, "| %s | skipped: %s |\n", r.name, strings.Join(strings.Fields(r.skipped), " "))
 			continue
 		}
 		r.row(out)

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,15 +9,13 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/bench/faults/internal/api"
-	"github.com/idemgen/idemgen/bench/faults/internal/db"
-	"github.com/idemgen/idemgen/idem"
+	"github.com/idemgen/idemgen/bench/faults/internal/steps"
 	"github.com/idemgen/idemgen/idem/outbox"
 )
 
@@ -83,7 +79,7 @@ func newHandler(pool *pgxpool.Pool, receiver string) (http.Handler, *api.Service
 			return api.Caller{TenantID: r.Header.Get(scopeHeader)}, nil
 		},
 		Logger: logger,
-		Go:     api.Funcs{Judge: judge, Tell: teller{receiver}.tell},
+		Go:     api.Funcs{Judge: steps.Judge, Tell: steps.Teller{URL: receiver + placeCalls}.Tell},
 		Outbox: &outbox.Dispatcher{
 			Logger: logger, Lease: 2 * time.Second,
 			Sinks: map[string]outbox.Sink{"*": &outbox.HTTP{URL: receiver + placeEvents}},
@@ -95,43 +91,4 @@ func newHandler(pool *pgxpool.Pool, receiver string) (http.Handler, *api.Service
 	router := chi.NewRouter()
 	router.Post("/clock", stepClock)
 	return router, svc, svc.Mount(router)
-}
-
-const refused = "refuse" // references that begin so are refused
-
-// judge is the Go step of Decide.
-func judge(ctx context.Context, q *db.Queries, in api.JudgeInput) (api.JudgeOutput, error) {
-	line, err := q.InsertLine(ctx, db.InsertLineParams{TenantID: in.TenantID, Reference: in.Reference, EffectID: in.EffectID})
-	if err != nil {
-		return api.JudgeOutput{}, err
-	}
-	if strings.HasPrefix(in.Reference, refused) {
-		return api.JudgeOutput{}, idem.Fail(http.StatusPaymentRequired, api.CodeRefused, "")
-	}
-	return api.JudgeOutput{LineID: line.ID}, nil
-}
-
-// teller is the call of Reach.
-type teller struct{ receiver string }
-
-func (t teller) tell(ctx context.Context, key string, in api.TellInput) (api.TellOutput, error) {
-	body, err := json.Marshal(map[string]string{"reference": in.Reference})
-	if err != nil {
-		return api.TellOutput{}, err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.receiver+placeCalls, bytes.NewReader(body))
-	if err != nil {
-		return api.TellOutput{}, err
-	}
-	req.Header.Set("Idempotency-Key", key)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return api.TellOutput{}, err
-	}
-	defer func() { _ = res.Body.Close() }() // it was read, or it failed
-	receipt, err := io.ReadAll(res.Body)
-	if err == nil && res.StatusCode != http.StatusOK {
-		err = fmt.Errorf("the receiver answers %d", res.StatusCode)
-	}
-	return api.TellOutput{Receipt: string(receipt)}, err
 }

@@ -122,8 +122,17 @@ func TestMoreCountsWhatReturnsFromNowOn(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("it does not end")
 	}
+	refused := r.MoreThat(1, func(q Request) bool { return q.Status == 503 })
+	r.Add(Request{Status: 201})
+	select {
+	case <-refused:
+		t.Fatal("another one was counted")
+	default:
+	}
+	r.Add(Request{Status: 503})
+	<-refused
 	<-r.More(0)
-	if n := len(r.Requests()); n != 3 {
+	if n := len(r.Requests()); n != 5 {
 		t.Errorf("%d requests", n)
 	}
 }

@@ -45,7 +45,8 @@ type Recorder struct {
 }
 
 type waiter struct {
-	answers int // of requests that were answered
+	left    int
+	fits    func(Request) bool
 	reached chan struct{}
 }
 
@@ -62,7 +63,10 @@ func (r *Recorder) Add(q Request) {
 	r.requests = append(r.requests, q)
 	kept := r.waiting[:0]
 	for _, w := range r.waiting {
-		if w.answers > len(r.requests) {
+		if w.fits(q) {
+			w.left--
+		}
+		if w.left > 0 {
 			kept = append(kept, w)
 		} else {
 			close(w.reached)
@@ -73,6 +77,11 @@ func (r *Recorder) Add(q Request) {
 
 // More is closed when n more requests have returned.
 func (r *Recorder) More(n int) <-chan struct{} {
+	return r.MoreThat(n, func(Request) bool { return true })
+}
+
+// MoreThat is closed when n more requests that fit have returned.
+func (r *Recorder) MoreThat(n int, fits func(Request) bool) <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	reached := make(chan struct{})
@@ -80,7 +89,7 @@ func (r *Recorder) More(n int) <-chan struct{} {
 		close(reached)
 		return reached
 	}
-	r.waiting = append(r.waiting, waiter{len(r.requests) + n, reached})
+	r.waiting = append(r.waiting, waiter{n, fits, reached})
 	return reached
 }
 
