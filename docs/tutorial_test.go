@@ -30,11 +30,11 @@ func TestTheTutorialWorks(t *testing.T) {
 	for _, b := range page.blocks {
 		place := fmt.Sprintf("tutorial.md:%d", b.line)
 		before := lines[b.line-3] // above the fence
-		switch {
-		case b.info == "sql":
+		switch b.info {
+		case "sql":
 			r.write(place, before, b.text)
 			written++
-		case b.info == "sh":
+		case "sh":
 			r.run(place, b.text)
 		default:
 			r.compare(place, b.text)
