@@ -134,7 +134,7 @@ func run(t *testing.T, c *idemkafka.Consumer, done func() bool) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(ctx) }()
-	for deadline := time.Now().Add(20*time.Second); !done(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it does not come to an end")
 		}
