@@ -214,7 +214,7 @@ func TestPoisonGoesToTheDeadLetters(t *testing.T) {
 		reasons[string(letter.Data)] = letter.Header.Get(idemnats.HeaderKey) + " " + letter.Header.Get(consume.HeaderCode) + " " + letter.Header.Get(consume.HeaderReason)
 	}
 	for body, want := range map[string]string{
-		`{"n": 1}`: " message-id-missing 400", "not even JSON": "m-2 input-invalid 422", `{"n": 3000000000}`: "m-3  given up after 3 deliveries",
+		`{"n": 1}`: " message-id-missing 400", "not even JSON": "m-2 input-invalid 422", `{"n": 3000000000}`: "m-3 internal given up after 3 deliveries",
 	} {
 		if !strings.HasPrefix(reasons[body], want) {
 			t.Errorf("%s: %q, want %q", body, reasons[body], want)

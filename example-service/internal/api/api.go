@@ -46,6 +46,9 @@ type Options struct {
 	// Webhooks verify the deliveries of each system that operations are webhooks
 	// of; all of them are required. See package idem/webhook.
 	Webhooks map[string]idem.Verifier
+	// MessageScope says whose a message is; nil, or where it gives "": the consumer
+	// group's. An error sends the message to the dead letters.
+	MessageScope func(idem.Message) (string, error)
 	// Logger is slog.Default() if nil.
 	Logger *slog.Logger
 	// Sweeper deletes expired keys while Run is running; its zero value works.
@@ -103,6 +106,8 @@ func New(pool *pgxpool.Pool, opts Options) (*Service, error) {
 		Call:        opts.Go.calls(),
 		Undo:        opts.Go.undos(),
 		Webhooks:    opts.Webhooks,
+
+		MessageScope: opts.MessageScope,
 
 		AuthorizeReplay: opts.replayAuthorizer(),
 	})
@@ -167,6 +172,9 @@ func (s *Service) Mount(r chi.Router, ops ...idem.Name) error {
 		if op == nil {
 			return fmt.Errorf("api: there is no operation %q", name)
 		}
+		if op.Consumer.Topic != "" {
+			return fmt.Errorf("api: operation %s takes messages of %s, and has no route: see Consume", name, op.Consumer.Topic)
+		}
 		if op.Path == "" {
 			return fmt.Errorf("api: operation %s has no route: it is a tool alone", name)
 		}
@@ -200,6 +208,16 @@ func (s *Service) Mount(r chi.Router, ops ...idem.Name) error {
 func (s *Service) MountWebhooks(r chi.Router) error {
 	return s.Mount(r, PaymentCaptured, PaymentRefunded)
 }
+
+// Consume handles one message of a broker: it claims by the message's id in the
+// transaction of what the message causes. Adapters call it, and acknowledge on
+// idem.Ack alone; see package idem/consume.
+func (s *Service) Consume(ctx context.Context, m idem.Message) (idem.Disposition, error) {
+	return s.inner.Consume(ctx, m)
+}
+
+// Topics are those that operations take messages of, sorted.
+func (s *Service) Topics() []string { return s.inner.Topics() }
 
 // Handler returns the handler of one operation, for routers other than chi:
 // its path parameters come from r.PathValue. It panics where the service has
@@ -248,6 +266,7 @@ func serviceConfig() idem.Config {
 			paymentCapturedOperation(),
 			paymentRefundedOperation(),
 			placeOrderOperation(),
+			prepareShipmentOperation(),
 			putCustomerOperation(),
 			refundPaymentOperation(),
 		},

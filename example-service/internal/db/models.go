@@ -211,6 +211,14 @@ type Ride struct {
 	CreatedAt pgtype.Timestamptz
 }
 
+type Shipment struct {
+	ID        int64
+	TenantID  string
+	OrderID   int64
+	Items     int32
+	CreatedAt pgtype.Timestamptz
+}
+
 type Transfer struct {
 	ID          int64
 	TenantID    string
