@@ -85,7 +85,9 @@ func TestTranscript(t *testing.T) {
 	first := h.send(t, `{"jsonrpc":"2.0","id":3,`+call)
 	again := h.send(t, `{"jsonrpc":"2.0","id":4,`+call)
 	content := func(answer string) string {
-		var a struct{ Result struct{ Content json.RawMessage } }
+		var a struct {
+			Result struct{ Content json.RawMessage }
+		}
 		if err := json.Unmarshal([]byte(answer), &a); err != nil || len(a.Result.Content) == 0 {
 			t.Fatalf("%s: %v", answer, err)
 		}
