@@ -131,7 +131,7 @@ func (c *completing) round(ctx context.Context) (full bool, err error) {
 // pick takes the leases of at most n operations that are due.
 func (c *completing) pick(ctx context.Context, n int) (rows [][][]byte, owner string, err error) {
 	owner = newUUID4()
-	results, err := c.pool.sendAside(ctx, pickWork.with([]byte(owner), seconds(defaultLease), []byte(c.names.Text), number(n)))
+	results, err := c.pool.sendAside(ctx, pickWork.with([]byte(owner), seconds(c.s.shortLease()), []byte(c.names.Text), number(n)))
 	if err != nil {
 		return nil, owner, err
 	}
@@ -160,7 +160,7 @@ func (s *Service) complete(ctx context.Context, p *pool, owner string, row [][]b
 	inv.seen = s.watch(ctx, op)
 	inv.seen.inBackground()
 	ctx = inv.seen.context(ctx)
-	w := &work{s: s, inv: inv, owner: owner, leave: leave}
+	w := &work{s: s, inv: inv, owner: owner, leave: leave, briefly: s.shortLease()}
 	defer func() {
 		if p := recover(); p != nil {
 			s.logFault(ctx, inv, panicError(p))

@@ -17,6 +17,7 @@ type work struct {
 	// owner and attempt are the fence: who has the lease, the how manieth time it
 	// was taken.
 	owner   string
+	briefly time.Duration // the lease that it was taken with, 0: that of the step
 	attempt int
 	saved   int // the next step, as the row has it
 	at      int // the next step; ahead of saved where a call's results are not written yet
@@ -86,6 +87,27 @@ func (w *work) lease() time.Duration {
 		}
 	}
 	return defaultLease
+}
+
+// shortLease is the shortest lease of the operation's steps: what it is taken with
+// before it is known at which of them it stands.
+func (op *operation) shortLease() time.Duration {
+	shortest := defaultLease
+	for i := range op.steps {
+		if call := op.steps[i].Call; call != nil && call.Lease > 0 {
+			shortest = min(shortest, call.Lease)
+		}
+	}
+	return shortest
+}
+
+// shortLease is that of all operations.
+func (s *Service) shortLease() time.Duration {
+	shortest := defaultLease
+	for _, op := range s.operations {
+		shortest = min(shortest, op.shortLease())
+	}
+	return shortest
 }
 
 // nextCall is the first call from a step on, or the number of steps.

@@ -175,6 +175,13 @@ func (w *work) keepLease(ctx context.Context, cancel context.CancelFunc) *leaseH
 		defer close(h.over)
 		ticker := time.NewTicker(lease / 3)
 		defer ticker.Stop()
+		if w.briefly > 0 && w.briefly < lease {
+			if met, err := w.aside(ctx, st); err == nil && !met {
+				h.lost = true
+				cancel()
+				return
+			}
+		}
 		for {
 			select {
 			case <-h.done:

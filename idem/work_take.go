@@ -8,13 +8,13 @@ import (
 
 // take takes the lease of the work under the key, where nobody has it.
 func (w *work) take(ctx context.Context) (taken bool, err error) {
-	params := [][]byte{[]byte(w.owner), seconds(defaultLease)}
+	params := [][]byte{[]byte(w.owner), seconds(w.inv.op.shortLease())}
 	results, err := w.inv.pool.sendAside(ctx, takeWork.with(append(params, w.inv.identityParams()...)...))
 	if err != nil || len(results[0].rows) == 0 {
 		return false, err
 	}
 	row := results[0].rows[0]
-	w.early = isTrue(row[8])
+	w.early, w.briefly = isTrue(row[8]), w.inv.op.shortLease()
 	return true, w.load(row)
 }
 
