@@ -155,6 +155,19 @@ func TestEveryKindHasItsShare(t *testing.T) {
 	}
 }
 
+// The page that keeps the last result has a row of every kind.
+func TestThePageNamesEveryKind(t *testing.T) {
+	page, err := os.ReadFile("../../docs/reliability.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range kinds() {
+		if !strings.Contains(string(page), "\n| "+k.name+" | ") {
+			t.Errorf("docs/reliability.md has no row %q", k.name)
+		}
+	}
+}
+
 // The report is a table of zeros where all held, and says where not.
 func TestReport(t *testing.T) {
 	var out strings.Builder
