@@ -19,6 +19,7 @@ type meters struct {
 	keys      metric.Int64Counter
 	events    metric.Int64Counter
 	overdue   metric.Float64Gauge
+	outside
 }
 
 func newMeters(m metric.Meter) (*meters, error) {
@@ -40,6 +41,8 @@ func newMeters(m metric.Meter) (*meters, error) {
 		metric.WithDescription("Time from the arrival of a request to its answer; its count is that of the requests."),
 		metric.WithExplicitBucketBoundaries(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10))
 	all = append(all, err)
+	made.outside, err = newOutside(m)
+	all = append(all, err)
 	made.overdue, err = m.Float64Gauge("idemgen.sweep.overdue", metric.WithUnit("s"),
 		metric.WithDescription("Age of the oldest expired key that is still there."))
 	return made, errors.Join(append(all, err)...)
@@ -51,6 +54,10 @@ func (m *meters) measure(ctx context.Context, end *idem.OperationEnd) {
 		attribute.String("idemgen.event", string(end.Event)), attribute.Int("http.response.status_code", end.Status))
 	if end.Event == idem.EventServerError {
 		attributes = append(attributes, errorType(end))
+	}
+	if end.Background {
+		m.background.Record(ctx, end.Duration.Seconds(), metric.WithAttributes(attributes...))
+		return
 	}
 	m.duration.Record(ctx, end.Duration.Seconds(), metric.WithAttributes(attributes...))
 	if end.Abandoned {

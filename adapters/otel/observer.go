@@ -34,8 +34,9 @@ type Options struct {
 	Meters  metric.MeterProvider
 }
 
-// Observer is an idem.Observer, StartObserver, RetryObserver and SweepObserver.
-// It is safe for concurrent use, and may be shared by several services.
+// Observer is an idem.Observer, StartObserver, RetryObserver and SweepObserver, and
+// an outbox.Observer. It is safe for concurrent use, and may be shared by several
+// services and their dispatchers.
 type Observer struct {
 	tracer trace.Tracer
 	meters
@@ -111,6 +112,7 @@ func (o *Observer) OperationEnded(ctx context.Context, end idem.OperationEnd) {
 		attribute.String("idemgen.event", string(end.Event)),
 		attribute.Int("idemgen.attempts", end.Attempts),
 		attribute.Bool("idemgen.abandoned", end.Abandoned),
+		attribute.Bool("idemgen.background", end.Background),
 		attribute.Int("http.response.status_code", end.Status),
 	)
 	if end.KeyDigest != "" {

@@ -9,6 +9,11 @@
 //	idemgen_swept_keys_total{database}                             expired keys that were deleted
 //	idemgen_swept_events_total{database}                           processed events that were deleted
 //	idemgen_overdue_seconds{database}                              age of the oldest expired key that is left
+//	idemgen_background_runs_total{service,operation,event}         operations that no request waited for
+//	idemgen_background_duration_seconds{service,operation,event}   and how long a worker took
+//	idemgen_deliveries_total{database,topic,outcome}               deliveries of events by what became of them
+//	idemgen_delivery_duration_seconds{topic,outcome}               and how long they took
+//	idemgen_event_age_seconds{topic}                               how old events were when they were delivered
 //
 // Events and reasons are those of package idem: idem.Event, idem.RetryReason.
 // Labels come from the service's own names, never from requests.
@@ -21,9 +26,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Observer is an idem.Observer, RetryObserver and SweepObserver. It is safe for
-// concurrent use, and may be shared by several services.
+// Observer is an idem.Observer, RetryObserver and SweepObserver, and an
+// outbox.Observer. It is safe for concurrent use, and may be shared by several
+// services and their dispatchers.
 type Observer struct {
+	outside
 	operations, abandoned, retries *prometheus.CounterVec
 	sweeps, sweptKeys, sweptEvents *prometheus.CounterVec
 	duration                       *prometheus.HistogramVec
@@ -57,6 +64,7 @@ func New(reg prometheus.Registerer) (*Observer, error) {
 		overdue: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Namespace: "idemgen", Name: "overdue_seconds", Help: "Age of the oldest expired key that is still there.",
 		}, []string{"database"}),
+		outside: newOutside(counter),
 	}
 	return o, o.register(reg)
 }
@@ -64,6 +72,7 @@ func New(reg prometheus.Registerer) (*Observer, error) {
 // register registers all or none.
 func (o *Observer) register(reg prometheus.Registerer) error {
 	all := []prometheus.Collector{o.operations, o.abandoned, o.retries, o.sweeps, o.sweptKeys, o.sweptEvents, o.duration, o.overdue}
+	all = append(all, o.collectors()...)
 	for i, metric := range all {
 		if err := reg.Register(metric); err != nil {
 			for _, done := range all[:i] {
@@ -77,6 +86,10 @@ func (o *Observer) register(reg prometheus.Registerer) error {
 
 // OperationEnded implements idem.Observer.
 func (o *Observer) OperationEnded(_ context.Context, end idem.OperationEnd) {
+	if end.Background {
+		o.backgroundEnded(end)
+		return
+	}
 	service, operation, event := end.Service, string(end.Operation), string(end.Event)
 	o.operations.WithLabelValues(service, operation, event).Inc()
 	o.duration.WithLabelValues(service, operation, event).Observe(end.Duration.Seconds())

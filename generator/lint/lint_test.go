@@ -152,6 +152,8 @@ func TestLockOrders(t *testing.T) {
 		{"in the client's order", "  A: {http: POST /a, steps: [{query: Touch, each: body.list, bind: {number: item.number}}]}\n", []string{"in which the client lists them"}},
 		{"same order", "  A: {http: POST /a, steps: [{query: Touch}, {query: Correct}]}\n  B: {http: POST /b, steps: [{query: Touch}, {query: Correct}]}\n", nil},
 		{"crossing", "  A: {http: POST /a, steps: [{query: Touch}, {query: Correct}]}\n  B: {http: POST /b, steps: [{query: Correct}, {query: Touch}]}\n", []string{"rows of payments before those of accounts, and A does it the other way"}},
+		{"a call between", "  A: {http: POST /a, steps: [{query: Touch}, {call: Ask, request: {n: int}}, {query: Correct}]}\n  B: {http: POST /b, steps: [{query: Correct}, {query: Touch}]}\n", nil},
+		{"locked before a call", "  A: {http: POST /a, steps: [{query: LockAccounts}, {call: Ask, request: {n: int}}, {query: Rebook}]}\n", []string{"any number of rows of accounts"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := risks(t, nil, accounts, "idemgen.yaml", service["idemgen.yaml"]+"specs: [e.yaml]\n", "e.yaml", "endpoints:\n"+c.spec)

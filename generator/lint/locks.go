@@ -17,11 +17,19 @@ type order struct {
 	steps  []*model.Step
 }
 
-// locks finds statements that lock several rows in an order that is chance.
+// locks finds statements that lock several rows in an order that is chance. A
+// call ends the transaction, and with it what is locked.
 func (c *checker) locks(op *model.Operation) {
 	sorted := map[string]bool{} // tables whose rows a step before has locked in order
 	o := order{op: op}
-	for _, s := range statements(op) {
+	for _, s := range op.Steps {
+		if s.IsCall() {
+			c.ordered(o)
+			o, sorted = order{op: op}, map[string]bool{}
+		}
+		if s.Go != nil || s.Query == nil {
+			continue
+		}
 		table := lockedTable(s)
 		if table == "" {
 			continue
@@ -41,6 +49,11 @@ func (c *checker) locks(op *model.Operation) {
 				"lock them in one order: SELECT … ORDER BY … FOR UPDATE, as a step before, or in a WITH of the statement; or compare all columns of a unique index")
 		}
 	}
+	c.ordered(o)
+}
+
+// ordered keeps the order of a transaction, where it has one.
+func (c *checker) ordered(o order) {
 	if len(o.tables) > 1 {
 		c.orders = append(c.orders, o)
 	}
@@ -97,7 +110,7 @@ func (c *checker) crossings() {
 	for i, a := range c.orders {
 		for _, b := range c.orders[i+1:] {
 			first, second, step := crossing(a, b)
-			if step != nil {
+			if step != nil && a.op != b.op {
 				c.warn(b.op, diag.RiskLockOrder, step.Pos, fmt.Sprintf("it locks rows of %s before those of %s, and %s does it the other way round", first, second, a.op.Name),
 					"take the tables in the same order in both")
 			}

@@ -73,6 +73,7 @@ func (src Source) operation(p *plan.Operation) *Operation {
 			op.Intents = append(op.Intents, intent(s))
 		}
 	}
+	op.outside(m)
 	op.Headers, op.Reads, op.Writes = sorted(op.Headers), sorted(op.Reads), sorted(op.Writes)
 	op.Answers = answers(src.Service.Profile, p)
 	op.Locks = src.locks(p)

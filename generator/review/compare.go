@@ -67,6 +67,7 @@ func Compare(was, now *Document) *Report {
 	}
 	c.service(was, now)
 	c.operations(was, now)
+	c.webhooks(was, now)
 	if !c.report.First {
 		c.migrations(was, now)
 		c.tables(was, now)
@@ -148,6 +149,7 @@ func (c *comparison) pair(was, now *Operation, ch Change) {
 	c.answerList(was, now)
 	c.inputs(was, now)
 	c.response(was, now)
+	c.outside(was, now)
 	ch.Fields = fields(was, now)
 	if was.SQL != "" && now.SQL != "" && was.SQL != now.SQL {
 		ch.Diff = string(diff.Diff("a/"+was.SQLFile, []byte(was.SQL), "b/"+now.SQLFile, []byte(now.SQL)))

@@ -40,7 +40,7 @@ var actorNames = []string{"Client", "Service", "Go functions", "PostgreSQL"}
 
 // actors are those of a diagram, from left to right.
 func (op *Operation) actors() []actor {
-	if len(op.functions()) > 0 {
+	if len(op.functions())+len(op.calls()) > 0 {
 		return []actor{client, service, function, database}
 	}
 	return []actor{client, service, database}
@@ -56,10 +56,14 @@ func diagram(op *Operation) []event {
 	}
 	d.add(send, client, service, request)
 	switch op.Strategy {
+	case string(plan.Stepped):
+		if op.Async || len(op.calls()) > 0 {
+			d.durable()
+			return d.events
+		}
+		d.stepped()
 	case string(plan.Direct):
 		d.direct()
-	case string(plan.Stepped):
-		d.stepped()
 	default:
 		d.single()
 	}
@@ -84,7 +88,7 @@ func (d *drawing) direct() {
 func (d *drawing) does() string {
 	parts := make([]string, len(d.op.Steps))
 	for i, s := range d.op.Steps {
-		parts[i] = s.Does
+		parts[i] = s.Does + d.eventsOf(s)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -150,7 +154,7 @@ func (d *drawing) stepped() {
 }
 
 func (d *drawing) step(s Step) {
-	text := "step " + s.Name + ": " + s.Does
+	text := "step " + s.Name + ": " + s.Does + d.eventsOf(s)
 	if s.Each != "" {
 		text += ", once per element of " + s.Each
 	}

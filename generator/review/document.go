@@ -60,6 +60,9 @@ type Operation struct {
 	Headers     []string    `json:"headers,omitempty"`
 	Answers     []Answer    `json:"answers"`
 	Intents     []Intent    `json:"intents,omitempty"`
+	Async       bool        `json:"async,omitempty"` // answered 202, and done later
+	Webhook     *Webhook    `json:"webhook,omitempty"`
+	Events      []Event     `json:"events,omitempty"`
 	Steps       []Step      `json:"steps"`
 	Locks       []Lock      `json:"locks,omitempty"` // in the order in which they are taken
 	Reads       []string    `json:"reads,omitempty"`
@@ -140,6 +143,7 @@ type Step struct {
 	Does     string `json:"does"` // insert payments, Go function Refund
 	Function string `json:"function,omitempty"`
 	Each     string `json:"each,omitempty"` // the list whose elements each run it
+	Call     *Call  `json:"call,omitempty"` // the function calls another system
 }
 
 // Lock is a lock that an operation takes or waits for.
@@ -214,7 +218,7 @@ func (d *Document) find(name string) *Operation {
 func (op *Operation) functions() []string {
 	var out []string
 	for _, s := range op.Steps {
-		if s.Function != "" {
+		if s.Function != "" && s.Call == nil {
 			out = append(out, s.Function)
 		}
 	}

@@ -40,6 +40,7 @@ func (op *Operation) facts(d *Document) []fact {
 		out = append(out, fact{"Isolation", iso, false})
 	}
 	out = append(out, fact{"Limits", fmt.Sprintf("%s, body of %s", op.Policy.Timeout, sizeText(op.Policy.MaxBody)), false})
+	out = append(out, op.outsideFacts()...)
 	for _, in := range op.Intents {
 		out = append(out, fact{factIntent, in.text(), true})
 	}
@@ -107,7 +108,7 @@ func (op *Operation) strategyText() string {
 
 func (op *Operation) tripsText() string {
 	text := strconv.Itoa(op.RoundTrips)
-	if len(op.functions()) > 0 {
+	if len(op.functions())+len(op.calls()) > 0 {
 		text += " and those of the Go code"
 	}
 	if op.Replay > 0 && op.Key.From != "none" {
@@ -175,12 +176,21 @@ func sizeText(n int64) string {
 
 // held says how long locks are held.
 func (op *Operation) held() string {
+	if op.Async && len(op.calls()) == 0 {
+		return "the transaction of its steps, in the background"
+	}
 	trips := "one round trip"
 	if op.Strategy == "stepped" {
 		trips = fmt.Sprintf("%d round trips at the most", op.RoundTrips)
 	}
 	if f := op.functions(); len(f) > 0 {
 		trips += " and while " + strings.Join(f, ", ") + " runs"
+	}
+	if n := len(op.calls()); n > 0 {
+		trips += fmt.Sprintf(" together, in %d transactions: none while a call runs", n+1)
+	}
+	if op.Async {
+		trips += ", in the background"
 	}
 	return trips
 }

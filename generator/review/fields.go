@@ -11,7 +11,7 @@ func fields(was, now *Operation) []Field {
 	single := func(op *Operation) []named {
 		var out []named
 		for _, f := range op.facts(nil) {
-			if f.Name != factIntent && f.Name != factWrites { // several: told as lists
+			if f.Name != factIntent && f.Name != factWrites && f.Name != factCall && f.Name != factEvent { // several: told as lists
 				out = append(out, named{f.Name, f.Value})
 			}
 		}
@@ -29,6 +29,8 @@ func listFields(was, now *Operation) []Field {
 	}{
 		{"intent", intentNames(was), intentNames(now)},
 		{"writes", plainNames(was.Writes), plainNames(now.Writes)},
+		{"call", callNames(was), callNames(now)},
+		{"event", eventNames(was), eventNames(now)},
 		{"answer", answerNames(was), answerNames(now)},
 		{"lock", lockNames(was), lockNames(now)},
 		{"input", inputNames(was), inputNames(now)},

@@ -25,6 +25,9 @@ func (src Source) locks(p *plan.Operation) []Lock {
 	l := lockList{src: src, op: p.Model}
 	keyed := p.Model.Key.Protects()
 	rowFirst := p.Strategy == plan.Verbatim || p.Strategy == plan.Stepped && isolated(p.Model)
+	if p.Model.Durable() {
+		return l.durable()
+	}
 	if keyed && (p.Strategy == plan.Stepped || p.Strategy == plan.Fused && p.Model.Policy.Wait == 0) {
 		l.advisory(p.Model.Policy.Wait == 0)
 	}

@@ -21,7 +21,7 @@ type Rule struct {
 // them as a table.
 func Rules() []Rule {
 	var out []Rule
-	for _, group := range [][]Rule{serviceRules, keyRules, lockRules, policyRules, contractRules, schemaRules} {
+	for _, group := range [][]Rule{serviceRules, keyRules, lockRules, policyRules, contractRules, outsideRules, schemaRules} {
 		out = append(out, group...)
 	}
 	return out

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -178,6 +179,9 @@ func TestEveryRiskIsSeen(t *testing.T) {
 			}
 		})
 	}
+	for _, r := range outsideRules { // TestEveryRiskAboutOtherSystemsIsSeen
+		seen[r.ID] = true
+	}
 	for _, r := range Rules() {
 		if !seen[r.ID] {
 			t.Errorf("no mutation leads to %s", r.ID)
@@ -201,7 +205,7 @@ func TestNothingChanged(t *testing.T) {
 	if len(report.Findings)+len(report.Changes) > 0 || report.Risky() || report.First {
 		t.Errorf("%+v", report)
 	}
-	if want := "payments: nothing risky; 0 operations of 12 changed"; report.Title() != want {
+	if want := fmt.Sprintf("payments: nothing risky; 0 operations of %d changed", len(example(t).Operations)); report.Title() != want {
 		t.Errorf("title %q, want %q", report.Title(), want)
 	}
 }
@@ -218,7 +222,7 @@ func TestANewKeyBringsItsLocks(t *testing.T) {
 
 func TestFirstIntroductionHasNoRisk(t *testing.T) {
 	report := Compare(nil, example(t))
-	if !report.First || report.Risky() || len(report.Changes) != 12 || !slices.Equal(rulesOf(report), []string{"operation-added"}) {
+	if !report.First || report.Risky() || len(report.Changes) != len(example(t).Operations) || !slices.Equal(rulesOf(report), []string{"operation-added"}) {
 		t.Errorf("%v %+v", rulesOf(report), report.Changes)
 	}
 	if !strings.Contains(report.Since(), "there is no idemgen") {

@@ -54,7 +54,7 @@ func (s *AsyncStatus[T]) Result() (*T, error) {
 	switch {
 	case s.Status != AsyncDone && s.Status != AsyncFailed || s.Response == nil:
 		return nil, ErrUnfinished
-	case s.Status == AsyncFailed || s.Response.Status >= 400:
+	case s.Response.Status >= 400:
 		return nil, s.problem()
 	case len(s.Response.Body) == 0:
 		return nil, nil

@@ -69,6 +69,9 @@ func (a *app) completeOperations(_ *cobra.Command, args []string, _ string) ([]s
 
 type planJSON struct {
 	operationJSON
+	Async      bool            `json:"async,omitempty"` // the statements run in the background
+	Calls      []callJSON      `json:"calls,omitempty"`
+	Events     []eventJSON     `json:"events,omitempty"`
 	Statements []statementJSON `json:"statements"`
 }
 
@@ -80,7 +83,7 @@ type statementJSON struct {
 
 func (a *app) planned(op *plan.Operation, explained map[string][]string) error {
 	if a.format == "json" {
-		out := planJSON{operationJSON: operationOf(op), Statements: []statementJSON{}}
+		out := planJSON{operationJSON: operationOf(op), Async: op.Model.Async, Calls: callsOf(op.Model), Events: eventsOf(op.Model), Statements: []statementJSON{}}
 		for _, s := range op.Statements {
 			out.Statements = append(out.Statements, statementJSON{s.Name, s.SQL, explained[s.Name]})
 		}
@@ -90,6 +93,7 @@ func (a *app) planned(op *plan.Operation, explained map[string][]string) error {
 	if op.Reason != "" {
 		a.print("why: %s", op.Reason)
 	}
+	a.planOutside(op.Model)
 	for _, s := range op.Statements {
 		a.print("\n%s\n%s", a.heading("-- statement: "+s.Name), strings.TrimRight(s.SQL, "\n"))
 		if lines := explained[s.Name]; len(lines) > 0 {

@@ -38,7 +38,7 @@ func (r *Ring) Work(ctx context.Context, list []Key) ([]*Work, error) {
 	return out, nil
 }
 
-// ErrNotHeld: nothing waits for an operator's word.
+// ErrNotHeld says that nothing waits for an operator's word.
 var ErrNotHeld = errors.New("the operation is not held")
 
 // Retry lets a held operation go on where it stands; ErrNotHeld if it is not held.
