@@ -2,6 +2,7 @@ package idem
 
 import (
 	"testing"
+	"time"
 
 	"github.com/idemgen/idemgen/idem/idemtest"
 )
@@ -20,8 +21,21 @@ func TestLostBatchIsNotTakenForUnsent(t *testing.T) {
 		cut.armed.Store(true)
 		w := s.post("Transfer", "", bodyFor("Transfer"))
 		wantCode(t, w, 503, "unavailable")
+		s.quiet(t) // the COMMIT may come to its end behind the answer
 		if n := s.count(t, "SELECT balance FROM accounts WHERE id = 2") - before; n > 1 {
 			t.Fatalf("%d effects", n)
+		}
+	}
+}
+
+// quiet waits until no other session of the database has a transaction.
+func (s *shop) quiet(t *testing.T) {
+	t.Helper()
+	const busy = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL
+		AND backend_type = 'client backend'`
+	for deadline := time.Now().Add(30 * time.Second); s.count(t, busy) > 0; {
+		if time.Now().After(deadline) {
+			t.Fatal("a transaction does not end")
 		}
 	}
 }

@@ -56,14 +56,17 @@ CREATE TABLE idem.outbox (
   reason         text,
   created_at     timestamptz NOT NULL DEFAULT clock_timestamp(),
   processed_at   timestamptz,
-  PRIMARY KEY (scope, id),
-  UNIQUE (scope, key)
+  PRIMARY KEY (scope, id)
 ) WITH (
   vacuum_truncate = off,
   autovacuum_vacuum_scale_factor = 0.02,
   autovacuum_analyze_scale_factor = 0.02
 );
 
+-- A key is one event's of its scope. POSIX compares as C does, but is another name:
+-- to a planner that takes the table for empty, any index that knows scopes would be
+-- as good as the primary key to look for (scope, id) in.
+CREATE UNIQUE INDEX outbox_key ON idem.outbox (key, scope COLLATE "POSIX");
 CREATE INDEX outbox_due ON idem.outbox (topic, due_at) WHERE status = 'PENDING';
 CREATE INDEX outbox_order ON idem.outbox (scope, topic, order_key, created_at, id)
   WHERE order_key IS NOT NULL AND status <> 'PROCESSED';
@@ -189,12 +192,15 @@ $$;
 --
 -- An event is ahead of others with its scope, topic and order_key by
 -- (created_at, id). Those that wait for an event which is not leased here as
--- well are put off until SettleEvents or `idemgen outbox` lets them go. Each
+-- well are put off until settle_events or `idemgen outbox` lets them go. Each
 -- statement sees what was committed before it began; since the rows are locked
 -- by then, the end of the event ahead is either seen here, or waits for the
--- lock and then lets them go. They are returned too, without an owner: where they
--- took all the room, there may be more. Hence READ COMMITTED, and a function. Its plans read
--- indexes whatever the statistics say; jit would take such costs for real work.
+-- lock and then lets them go: hence READ COMMITTED. They are returned too, without
+-- an owner: where they took all the room, there may be more.
+--
+-- Rows are updated one by one, by the primary key. In a join a planner that takes
+-- the table for empty, since it was when it was last analyzed, would read all of
+-- it for each of them; nor does the status tell them, for which there are indexes.
 CREATE FUNCTION idem.claim_events(claimer text, lease interval, patterns text[], rooms integer[])
   RETURNS SETOF idem.outbox
   LANGUAGE plpgsql VOLATILE
@@ -203,13 +209,12 @@ DECLARE
   subject text := '';
   subjects text[] := '{}';
   fit integer;
-  taken integer;
-  ordered boolean;
-  in_order boolean := false;
-  scopes text[];
-  ids uuid[];
-  all_scopes text[] := '{}';
-  all_ids uuid[] := '{}';
+  victim record;
+  ahead record;
+  e idem.outbox;
+  was idem.outbox;
+  in_order idem.outbox[] := '{}';
+  until timestamptz := clock_timestamp() + lease;
 BEGIN
   LOOP
     SELECT o.topic INTO subject FROM idem.outbox o
@@ -224,47 +229,108 @@ BEGIN
     FROM unnest(subjects) AS t (name) ORDER BY random()
   LOOP
     CONTINUE WHEN fit IS NULL OR rooms[fit] <= 0;
-    WITH victim AS MATERIALIZED (
+    FOR victim IN
       SELECT o.scope, o.id FROM idem.outbox o
       WHERE o.status = 'PENDING' AND o.topic = subject AND o.due_at <= (SELECT clock_timestamp())
       ORDER BY o.due_at
       LIMIT rooms[fit]
       FOR UPDATE SKIP LOCKED
-    ), leased AS (
-      UPDATE idem.outbox o
-      SET lease_owner = claimer, lease_until = u.at, due_at = u.at, attempt = o.attempt + 1
-      FROM victim v, (SELECT clock_timestamp() + lease AS at) u
-      WHERE o.scope = v.scope AND o.id = v.id
-      RETURNING o.scope, o.id, o.order_key
-    )
-    SELECT count(*), coalesce(bool_or(l.order_key IS NOT NULL), false), array_agg(l.scope), array_agg(l.id)
-    INTO taken, ordered, scopes, ids FROM leased l;
-    CONTINUE WHEN taken = 0;
-    rooms[fit] := rooms[fit] - taken;
-    in_order := in_order OR ordered;
-    all_scopes := all_scopes || scopes;
-    all_ids := all_ids || ids;
+    LOOP
+      UPDATE idem.outbox o SET lease_owner = claimer, lease_until = until, due_at = until, attempt = o.attempt + 1
+      WHERE o.scope = victim.scope AND o.id = victim.id RETURNING o.* INTO e;
+      rooms[fit] := rooms[fit] - 1;
+      IF e.order_key IS NULL THEN
+        RETURN NEXT e;
+      ELSE
+        in_order := in_order || e;
+      END IF;
+    END LOOP;
   END LOOP;
-  IF in_order THEN
-    UPDATE idem.outbox o
-    SET lease_owner = NULL, lease_until = NULL, due_at = 'infinity', attempt = o.attempt - 1
-    FROM (
-      SELECT DISTINCT l.scope, l.topic, l.order_key FROM unnest(all_scopes, all_ids) AS c (scope, id)
-      JOIN idem.outbox l ON l.scope = c.scope AND l.id = c.id WHERE l.order_key IS NOT NULL
-    ) k CROSS JOIN LATERAL (
-      SELECT p.created_at, p.id FROM idem.outbox p
-      WHERE p.scope = k.scope AND p.topic = k.topic AND p.order_key = k.order_key
+  FOR e IN SELECT * FROM unnest(in_order) u ORDER BY u.scope, u.topic, u.order_key, u.created_at, u.id LOOP
+    IF (e.scope, e.topic, e.order_key) IS DISTINCT FROM (was.scope, was.topic, was.order_key) THEN
+      SELECT p.created_at, p.id INTO ahead FROM idem.outbox p
+      WHERE p.scope = e.scope AND p.topic = e.topic AND p.order_key = e.order_key
         AND p.status <> 'PROCESSED' AND p.lease_owner IS DISTINCT FROM claimer
-      ORDER BY p.created_at, p.id LIMIT 1
-    ) ahead
-    WHERE o.scope = k.scope AND o.topic = k.topic AND o.order_key = k.order_key
-      AND o.status = 'PENDING' AND o.lease_owner = claimer
-      AND (o.created_at, o.id) > (ahead.created_at, ahead.id);
-  END IF;
-  RETURN QUERY
-    SELECT o.* FROM unnest(all_scopes, all_ids) AS c (scope, id)
-    JOIN idem.outbox o ON o.scope = c.scope AND o.id = c.id
-    ORDER BY o.created_at, o.id;
+      ORDER BY p.created_at, p.id LIMIT 1;
+      was := e;
+    END IF;
+    IF (e.created_at, e.id) > (ahead.created_at, ahead.id) THEN
+      UPDATE idem.outbox o SET lease_owner = NULL, lease_until = NULL, due_at = 'infinity', attempt = o.attempt - 1
+      WHERE o.scope = e.scope AND o.id = e.id RETURNING o.* INTO e;
+    END IF;
+    RETURN NEXT e;
+  END LOOP;
+END
+$$;
+-- +goose StatementEnd
+
+-- +goose StatementBegin
+-- renew_leases makes leases end later, and returns the events whose lease it was
+-- able to renew: the others have another owner, or were settled by an operator.
+CREATE FUNCTION idem.renew_leases(lease interval, scopes text[], ids text[], owners text[], attempts integer[])
+  RETURNS SETOF text
+  LANGUAGE plpgsql VOLATILE SET enable_seqscan = off SET jit = off AS $$
+DECLARE
+  until timestamptz := clock_timestamp() + lease;
+BEGIN
+  FOR i IN 1 .. cardinality(ids) LOOP
+    UPDATE idem.outbox o SET lease_until = until, due_at = until
+    WHERE o.scope = scopes[i] AND o.id = ids[i]::uuid
+      AND o.lease_owner = owners[i] AND o.attempt = attempts[i];
+    IF FOUND THEN
+      RETURN NEXT ids[i];
+    END IF;
+  END LOOP;
+END
+$$;
+-- +goose StatementEnd
+
+-- +goose StatementBegin
+-- settle_events ends leases: as PROCESSED, as DEAD, or as PENDING again after a
+-- wait in microseconds. A late owner changes nothing. It returns those that were
+-- settled. Where an event was the last of its order_key in the hands of its owner,
+-- those behind it are let go. The first is updated whether it was put off or not:
+-- where it is being put off at this moment it is locked, and is let go after that.
+CREATE FUNCTION idem.settle_events(scopes text[], ids text[], owners text[], attempts integer[], statuses text[],
+    waits bigint[], faileds integer[], answers integer[], answer_heads text[], answer_bodies text[], reasons text[], lasts boolean[])
+  RETURNS SETOF text
+  LANGUAGE plpgsql VOLATILE
+  SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET jit = off AS $$
+DECLARE
+  e record;
+  behind record;
+  place integer;
+BEGIN
+  FOR i IN 1 .. cardinality(ids) LOOP
+    UPDATE idem.outbox o SET
+      status = statuses[i], lease_owner = NULL, lease_until = NULL,
+      due_at = CASE WHEN statuses[i] = 'PENDING' THEN clock_timestamp() + waits[i] * interval '1 microsecond' ELSE o.due_at END,
+      failures = o.failures + faileds[i],
+      processed_at = CASE WHEN statuses[i] = 'PROCESSED' THEN clock_timestamp() END,
+      answer_status = CASE WHEN answers[i] > 0 THEN answers[i] ELSE o.answer_status END,
+      answer_headers = CASE WHEN answers[i] > 0 THEN nullif(answer_heads[i], '')::jsonb ELSE o.answer_headers END,
+      answer_body = CASE WHEN answers[i] > 0 THEN nullif(answer_bodies[i], '') ELSE o.answer_body END,
+      reason = CASE WHEN statuses[i] = 'PROCESSED' THEN NULL ELSE coalesce(nullif(reasons[i], ''), o.reason) END
+    WHERE o.scope = scopes[i] AND o.id = ids[i]::uuid
+      AND o.lease_owner = owners[i] AND o.attempt = attempts[i]
+    RETURNING o.scope, o.topic, o.order_key INTO e;
+    CONTINUE WHEN NOT FOUND;
+    RETURN NEXT ids[i];
+    IF lasts[i] AND statuses[i] = 'PROCESSED' AND e.order_key IS NOT NULL THEN
+      place := 0;
+      FOR behind IN
+        SELECT b.id, b.due_at FROM idem.outbox b
+        WHERE b.scope = e.scope AND b.topic = e.topic AND b.order_key = e.order_key
+          AND b.status <> 'PROCESSED'
+        ORDER BY b.created_at, b.id LIMIT 20
+      LOOP
+        place := place + 1;
+        CONTINUE WHEN place > 1 AND behind.due_at < 'infinity';
+        UPDATE idem.outbox n SET due_at = CASE WHEN n.due_at = 'infinity' THEN clock_timestamp() ELSE n.due_at END
+        WHERE n.scope = e.scope AND n.id = behind.id;
+      END LOOP;
+    END IF;
+  END LOOP;
 END
 $$;
 -- +goose StatementEnd
