@@ -115,7 +115,7 @@ func (c *completing) round(ctx context.Context) (full bool, err error) {
 		}
 	}
 	room := cap(c.free) - len(c.free) // nobody else takes of it
-	rows, owner, err := c.pick(ctx, room)
+	rows, owner, err := c.pick(context.WithoutCancel(ctx), room)
 	for _, row := range rows {
 		c.free <- struct{}{}
 		c.s.work.add()

@@ -52,6 +52,11 @@ func (s *Service) serve(ctx context.Context, inv *invocation) (*answer, error) {
 	if inv.stays {
 		looking = context.WithoutCancel(ctx)
 	}
+	if inv.op.calls && inv.keyed() {
+		if met, err := s.lookFor(looking, inv); err == nil && met != nil && met.ans == nil {
+			return inv.told(s.barred(inv, met)), nil // it goes on with what it was given
+		}
+	}
 	found, err := s.find(looking, inv)
 	if err != nil { // whether it was done is not known
 		return inv.told(s.refuse(inv, errUnavailable(err))), ctx.Err()

@@ -202,6 +202,9 @@ func (h *hook) admit(r *http.Request, op *operation, d Delivery) (*invocation, *
 		return nil, refused
 	}
 	inv.print = op.decoder.fingerprint(inv.values)
+	if op.emits || op.runsGo() {
+		inv.trace = traceOf(r.Context(), r.Header).json()
+	}
 	return inv, nil
 }
 

@@ -19,6 +19,7 @@ type work struct {
 	owner   string
 	briefly time.Duration // the lease that it was taken with, 0: that of the step
 	attempt int
+	known   int // the last attempt that this owner has heard of
 	saved   int // the next step, as the row has it
 	at      int // the next step; ahead of saved where a call's results are not written yet
 	tries   int // failed ones since the last progress

@@ -12,6 +12,7 @@ type storedInput struct {
 	Caller map[string]storedValue `json:"caller,omitempty"` // of Config.Caller, for `session:`
 	Made   map[string]string      `json:"made,omitempty"`   // values made by the server
 	Client string                 `json:"client,omitempty"` // the key as it was sent
+	Trace  json.RawMessage        `json:"trace,omitempty"`  // what its events keep of the request's trace
 }
 
 // storedValue is a value that was set: a text, null, or records.
@@ -30,7 +31,7 @@ func (inv *invocation) storedText(callers *decoder) []byte {
 	}
 	return marshal(storedInput{
 		Fields: storeValues(inv.op.decoder.fields, inv.values), Caller: storeValues(callers.fields, inv.caller),
-		Made: made, Client: inv.client,
+		Made: made, Client: inv.client, Trace: inv.trace,
 	})
 }
 
@@ -77,7 +78,7 @@ func (inv *invocation) restore(text []byte, callers *decoder) error {
 	if err != nil {
 		return err
 	}
-	inv.values, inv.caller, inv.client = values, caller, stored.Client
+	inv.values, inv.caller, inv.client, inv.trace = values, caller, stored.Client, stored.Trace
 	inv.made = map[ArgFrom]string{}
 	for from, name := range madeNames {
 		if made, ok := stored.Made[name]; ok {

@@ -119,13 +119,13 @@ func TestStoredResultsKeepTheirBytes(t *testing.T) {
 		results: []stepResult{{rows: []stepRow{{row: []byte(`{"b":1.0, "a" : null}`), columns: [][]byte{[]byte(`"x"`), nil, {}}}}}, {list: true}},
 		texts:   [][][]byte{{[]byte("t"), nil, {}}, nil},
 	}
-	op := &operation{steps: []step{{bound: true, shown: true}, {bound: true, shown: true}}}
-	again, err := restoreProgress(p.stored(op))
+	op := &operation{steps: []step{{Step: &Step{Name: "A"}, bound: true, shown: true}, {Step: &Step{Name: "B"}, bound: true, shown: true}}}
+	again, err := restoreProgress(p.stored(op), op)
 	if err != nil || !reflect.DeepEqual(p, again) {
 		t.Errorf("%v\n%+v\n%+v", err, p, again)
 	}
-	op.steps[0] = step{}
-	again, err = restoreProgress(p.stored(op))
+	op.steps[0] = step{Step: &Step{Name: "A"}}
+	again, err = restoreProgress(p.stored(op), op)
 	if err != nil || again.results[0].rows != nil || again.texts[0] != nil {
 		t.Errorf("what nobody needs is kept: %+v %v", again, err)
 	}

@@ -80,7 +80,9 @@ func (w *work) why(reason string) string {
 
 // giveBack leaves the work to whoever comes first.
 func (w *work) giveBack(ctx context.Context) *answer {
-	w.park(ctx, parking{asDue: w.early})
+	if !w.unsure { // or the next one could not see that it is not known: the lease ends by itself
+		w.park(ctx, parking{asDue: w.early})
+	}
 	return w.s.refuse(w.inv, errUnavailable(nil))
 }
 

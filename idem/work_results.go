@@ -1,6 +1,9 @@
 package idem
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // storedResults is idem.work.results: what later steps bind and the answer shows.
 // The texts are what PostgreSQL rendered: inside of strings, or jsonb would put
@@ -12,6 +15,7 @@ type storedResults struct {
 }
 
 type storedStep struct {
+	Name  string      `json:"name"`
 	Rows  []storedRow `json:"rows,omitempty"`
 	List  bool        `json:"list,omitempty"`
 	Texts []*string   `json:"texts,omitempty"`
@@ -26,7 +30,7 @@ type storedRow struct {
 func (p *progress) stored(op *operation) []byte {
 	all := storedResults{Steps: []storedStep{}, Status: p.status, Headers: p.headers}
 	for i := range p.results {
-		var one storedStep
+		one := storedStep{Name: op.steps[i].Name}
 		if op.steps[i].bound {
 			one.Texts = stringsOf(p.texts[i])
 		}
@@ -42,7 +46,7 @@ func (p *progress) stored(op *operation) []byte {
 }
 
 // restoreProgress reads what stored made.
-func restoreProgress(text []byte) (progress, error) {
+func restoreProgress(text []byte, op *operation) (progress, error) {
 	var p progress
 	if len(text) == 0 {
 		return p, nil
@@ -50,6 +54,11 @@ func restoreProgress(text []byte) (progress, error) {
 	var all storedResults
 	if err := json.Unmarshal(text, &all); err != nil {
 		return p, err
+	}
+	for i, one := range all.Steps {
+		if i >= len(op.steps) || op.steps[i].Name != one.Name {
+			return p, fmt.Errorf("its step %d was another", i)
+		}
 	}
 	p.status, p.headers = all.Status, all.Headers
 	for _, one := range all.Steps {

@@ -29,7 +29,8 @@ func (w *work) load(row [][]byte) error {
 		*into = n
 	}
 	w.at = w.saved
-	w.unsure = len(row[7]) > 0 && string(row[7]) != w.owner
+	w.unsure = len(row[7]) > 0 && (string(row[7]) != w.owner || w.attempt-1 > max(w.known, 1))
+	w.known = w.attempt
 	w.undoing = isTrue(row[5])
 	err := w.inv.restore(row[3], w.s.callers)
 	if w.undoing && w.saved < 0 { // nothing is left to do but to record
@@ -38,8 +39,10 @@ func (w *work) load(row [][]byte) error {
 	if err != nil {
 		return &misfit{err}
 	}
-	if w.done, err = restoreProgress(row[4]); err != nil {
-		return &misfit{err}
+	if done, err := restoreProgress(row[4], w.inv.op); err == nil {
+		w.done = done
+	} else if !w.undoing || w.saved >= 0 {
+		return &misfit{err} // w.done stays empty: park can't store results of other steps
 	}
 	if w.undoing {
 		if w.refusal, err = restoreRefusal(row[6]); err != nil {

@@ -87,11 +87,11 @@ func (r *runner) progress() (held, written int) {
 // lanes. It returns how many they are, with those that were put off.
 func (r *runner) claim() (int, error) {
 	patterns, rooms, some := r.rooms()
+	began := time.Now()
+	owner := r.newOwner(began) // also where there is no room: a time that has come must not be waited for again
 	if !some {
 		return 0, nil
 	}
-	began := time.Now()
-	owner := r.newOwner(began)
 	var rows []gen.ClaimEventsRow
 	err := r.tx(func(ctx context.Context, q *gen.Queries) (err error) {
 		rows, err = q.ClaimEvents(ctx, gen.ClaimEventsParams{

@@ -136,13 +136,38 @@ func (r *runner) deliver(ctx context.Context, h *held) *outcome {
 	return o
 }
 
-// call is a sink's Deliver, which may panic.
-func (r *runner) call(ctx context.Context, h *held) (answer Answer, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = errPanic(v)
-			r.set.logger.ErrorContext(ctx, "the sink panicked", "topic", h.Topic, "event", h.ID, "error", v, "stack", string(debug.Stack()))
-		}
+// patience is how long a sink may go on after its context has ended. Then it is
+// left alone, and the event is tried again.
+const patience = 5 * time.Second
+
+// call is a sink's Deliver, which may panic, end its goroutine or never return: a
+// lane must not lose its worker for it.
+func (r *runner) call(ctx context.Context, h *held) (Answer, error) {
+	type reply struct {
+		answer Answer
+		err    error
+	}
+	replies := make(chan reply, 1)
+	go func() {
+		got := reply{err: errors.New("the sink ended its goroutine")}
+		defer func() {
+			if v := recover(); v != nil {
+				got.err = errPanic(v)
+				r.set.logger.ErrorContext(ctx, "the sink panicked", "topic", h.Topic, "event", h.ID, "error", v, "stack", string(debug.Stack()))
+			}
+			replies <- got
+		}()
+		got.answer, got.err = h.lane.sink.Deliver(ctx, h.Event)
 	}()
-	return h.lane.sink.Deliver(ctx, h.Event)
+	select {
+	case got := <-replies:
+		return got.answer, got.err
+	case <-ctx.Done():
+	}
+	select {
+	case got := <-replies:
+		return got.answer, got.err
+	case <-time.After(patience):
+		return Answer{}, errors.New("the sink goes on although its context has ended")
+	}
 }

@@ -168,7 +168,7 @@ func TestAdaptersStayLean(t *testing.T) {
 			continue
 		}
 		for _, imported := range p.Imports {
-			if q := all[imported]; q != nil && q.Standard || imported == module+"/idem" || imported == module+"/idem/outbox" || under(imported, library) {
+			if q := all[imported]; q != nil && q.Standard || imported == module+"/idem" || imported == module+"/idem/outbox" || imported == module+"/idem/consume" || under(imported, library) {
 				continue
 			}
 			t.Errorf("%s may not import %s", path, imported)
