@@ -44,7 +44,7 @@ func (c *client) call(t *testing.T, tool string, meta sdk.Meta, arguments string
 		t.Error(err)
 		return said{failed: true}
 	}
-	defer session.Close()
+	defer func() { _ = session.Close() }()
 	res, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Meta: meta, Arguments: json.RawMessage(arguments)})
 	if err != nil {
 		t.Errorf("%s: %v", tool, err)

@@ -25,7 +25,7 @@ func background(t *testing.T, c *client) {
 	c.post(t, "/v1/payouts", key, payoutBody(account, 100)).replays(t, first)
 	c.post(t, "/v1/payouts", key, payoutBody(account, 99)).refused(t, http.StatusUnprocessableEntity, "key-reused")
 	poor := c.post(t, "/v1/payouts", newKey(), payoutBody(c.account(t, 0), 1))
-	c.service.running(t)
+	c.running(t)
 	if done := c.settled(t, first.header.Get("Location")); done["status"] != "done" {
 		t.Errorf("%v", done)
 	}

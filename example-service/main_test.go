@@ -27,7 +27,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Setenv("AGENT_SECRET", "a secret of the tests") // one for all services
+	_ = os.Setenv("AGENT_SECRET", "a secret of the tests") // one for all services
 	idemtest.Main(m)
 }
 

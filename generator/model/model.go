@@ -74,7 +74,7 @@ type Operation struct {
 
 // Delivered reports whether another system or a broker delivers what the operation
 // takes: its sender is no caller, and delivers again what is not acknowledged.
-func (o *Operation) Delivered() bool { return o.Webhook != nil || o.Consumer != nil }
+func (op *Operation) Delivered() bool { return op.Webhook != nil || op.Consumer != nil }
 
 // ConsumeMethod stands for the method of operations that no HTTP request reaches.
 const ConsumeMethod = "CONSUME"
