@@ -162,7 +162,8 @@ func copyService(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runIn(t, dir, []string{"GOWORK=off"}, "go", "mod", "edit", "-replace=github.com/idemgen/idemgen="+root)
+	runIn(t, dir, []string{"GOWORK=off"}, "go", "mod", "edit", "-replace=github.com/idemgen/idemgen="+root,
+		"-replace=github.com/idemgen/idemgen/adapters/mcp="+filepath.Join(root, "adapters", "mcp"))
 	// The generator's own dependencies, at the versions that the repository has.
 	for _, sums := range []string{"go.sum", "go.work.sum"} {
 		text, err := os.ReadFile(filepath.Join(root, sums))
