@@ -60,8 +60,8 @@ func explainConfig() []Explanation {
 		{
 			Code: NotYet, Title: "not in this version yet",
 			Meaning: "The word is part of the language, but this version of idemgen does not do it yet. It is refused, because ignoring it would give a service without it.",
-			Wrong:   "-- @consume order.created",
-			Right:   "the query without @consume, until a version that does it",
+			Wrong:   "-- @tool issue_invoice",
+			Right:   "the query without @tool, until a version that does it",
 		},
 		{
 			Code: SpecForm, Title: "malformed endpoint spec",
