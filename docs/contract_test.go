@@ -17,6 +17,7 @@ func TestTheContractKnowsEveryProblem(t *testing.T) {
 		"method-not-allowed": true, // of the router
 		"forbidden":          true, // of Options.AuthorizeReplay; the document's default response
 		"caller-invalid":     true, // of calls from Go
+		"message-id-missing": true, // of messages, which no client sends
 	}
 	codes := problemCodes(t)
 	for code, p := range codes {
