@@ -6,11 +6,13 @@ import (
 	"os"
 
 	"github.com/idemgen/idemgen/idem/outbox"
+
+	"example.com/payments/internal/db"
 )
 
 // newDispatcher delivers the events that operations write to the receiver at
 // EVENTS_URL, each as a POST under its own key. Without one they go to the log.
-func newDispatcher(logger *slog.Logger) *outbox.Dispatcher {
+func newDispatcher(logger *slog.Logger, q *db.Queries) *outbox.Dispatcher {
 	d := &outbox.Dispatcher{Logger: logger, Sinks: map[string]outbox.Sink{
 		"*": outbox.Func(func(ctx context.Context, e outbox.Event) error {
 			logger.InfoContext(ctx, "event", "topic", e.Topic, "operation", e.Operation)
@@ -20,5 +22,6 @@ func newDispatcher(logger *slog.Logger) *outbox.Dispatcher {
 	if url := os.Getenv("EVENTS_URL"); url != "" {
 		d.Sinks["*"] = &outbox.HTTP{URL: url}
 	}
+	d.Sinks["invoice.issued"] = processed{d.Sinks["*"], q}
 	return d
 }

@@ -21,6 +21,8 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/adapters/mcp"
+
 	"example.com/payments/internal/api"
 	"example.com/payments/internal/db"
 	"example.com/payments/internal/docs"
@@ -40,6 +42,7 @@ func main() {
 	defer stop()
 	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	tenant := flag.String("new-key", "", "make an API key for this tenant, print it and exit")
+	agent := flag.String("mcp", "", "serve the tools of this tenant to an agent, over standard input and output")
 	gatewayOnly := flag.String("gateway", "", "serve only the card gateway, at this address")
 	flag.Parse()
 	if *gatewayOnly != "" {
@@ -49,14 +52,15 @@ func main() {
 		}
 		return
 	}
-	if err := run(ctx, logger, *tenant); err != nil {
+	if err := run(ctx, logger, *tenant, *agent); err != nil {
 		logger.Error("the service stopped", "error", err)
 		os.Exit(1)
 	}
 }
 
-// run serves, or makes an API key for a tenant where one is named.
-func run(ctx context.Context, logger *slog.Logger, tenant string) error {
+// run serves, or makes an API key for a tenant where one is named; for an agent's
+// tenant it serves the tools alone.
+func run(ctx context.Context, logger *slog.Logger, tenant, agent string) error {
 	url, stopServer, err := databaseURL(ctx, logger)
 	if err != nil {
 		return err
@@ -83,6 +87,9 @@ func run(ctx context.Context, logger *slog.Logger, tenant string) error {
 	if err != nil {
 		return err
 	}
+	if agent != "" {
+		return serveStdio(ctx, svc, agent)
+	}
 	listener, err := net.Listen("tcp", address())
 	if err != nil {
 		return err
@@ -99,7 +106,7 @@ func run(ctx context.Context, logger *slog.Logger, tenant string) error {
 // newHandler puts the emitted operations behind the service's own
 // authentication, and the webhooks beside it.
 func newHandler(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger, cards *gateway.Client, secrets ...string) (http.Handler, *api.Service, error) {
-	svc, err := api.New(pool, api.Options{Caller: callerOf, Logger: logger, Go: functions(cards), Outbox: newDispatcher(logger), Webhooks: webhooks(secrets), MessageScope: tenantOfMessage})
+	svc, err := api.New(pool, api.Options{Caller: callerOf, Logger: logger, Go: functions(cards), Outbox: newDispatcher(logger, db.New(pool)), Webhooks: webhooks(secrets), MessageScope: tenantOfMessage})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -118,6 +125,11 @@ func newHandler(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger, ca
 	if err := svc.MountWebhooks(r); err != nil {
 		return nil, nil, err
 	}
+	agents, err := agentServer(svc, agentOf(db.New(pool)))
+	if err != nil {
+		return nil, nil, err
+	}
+	r.With(authenticate(db.New(pool))).Handle("/mcp", mcp.Handler(agents))
 	return r, svc, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -25,7 +26,10 @@ import (
 	"example.com/payments/internal/gateway"
 )
 
-func TestMain(m *testing.M) { idemtest.Main(m) }
+func TestMain(m *testing.M) {
+	os.Setenv("AGENT_SECRET", "a secret of the tests") // one for all services
+	idemtest.Main(m)
+}
 
 // emptyDatabase undoes what idemtest's template has: the service brings the
 // runtime's tables itself, among its migrations.

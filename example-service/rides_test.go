@@ -119,11 +119,9 @@ func due(t testing.TB, s *service) {
 		due_at = clock_timestamp() - interval '1 second'`)
 }
 
-// Cancelled while the card is charged: the charge is given back, and the refusal
-// is recorded.
-func TestACancelledRideIsGivenBack(t *testing.T) {
-	s := newService(t)
-	c := s.as(t, "acme")
+// cancelWhileCharged cancels all rides once, while a card is charged.
+func cancelWhileCharged(t *testing.T, s *service) {
+	t.Helper()
 	var once sync.Once
 	s.cards.Stop = func(stage gateway.Stage, _ *http.Request) bool {
 		if stage == gateway.Done {
@@ -131,6 +129,14 @@ func TestACancelledRideIsGivenBack(t *testing.T) {
 		}
 		return true
 	}
+}
+
+// Cancelled while the card is charged: the charge is given back, and the refusal
+// is recorded.
+func TestACancelledRideIsGivenBack(t *testing.T) {
+	s := newService(t)
+	c := s.as(t, "acme")
+	cancelWhileCharged(t, s)
 	first := c.post(t, "/v1/rides", "k1", rideBody("r-1", "tok_visa"))
 	first.refused(t, 409, "ride_cancelled")
 	c.post(t, "/v1/rides", "k1", rideBody("r-1", "tok_visa")).replays(t, first)

@@ -48,8 +48,8 @@ func TestEverySectionIsPrepared(t *testing.T) {
 	}
 	defer conn.Release()
 	files := emittedSQL(t)
-	if len(files) != 14 {
-		t.Errorf("%d files for 14 operations", len(files))
+	if len(files) != 16 {
+		t.Errorf("%d files for 16 operations", len(files))
 	}
 	for file, text := range files {
 		parts := idemtest.Sections(text)

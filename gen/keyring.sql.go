@@ -80,6 +80,39 @@ func (q *Queries) LockIdentity(ctx context.Context, number int64) (bool, error) 
 	return free, err
 }
 
+const LockWorkOfKey = `-- name: LockWorkOfKey :many
+SELECT coalesce(w.lease_until > clock_timestamp(), false)::boolean AS leased
+FROM idem.work w
+WHERE w.scope = $1::text AND w.digest = $2::bytea
+FOR UPDATE
+`
+
+type LockWorkOfKeyParams struct {
+	Scope  string
+	Digest []byte
+}
+
+// Whoever writes work locks it before the key.
+func (q *Queries) LockWorkOfKey(ctx context.Context, arg LockWorkOfKeyParams) ([]bool, error) {
+	rows, err := q.db.Query(ctx, LockWorkOfKey, arg.Scope, arg.Digest)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []bool
+	for rows.Next() {
+		var leased bool
+		if err := rows.Scan(&leased); err != nil {
+			return nil, err
+		}
+		items = append(items, leased)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const PageEndlessKeys = `-- name: PageEndlessKeys :many
 SELECT k.scope, k.digest, k.operation, k.key, k.status, k.attempt, k.created_at,
   k.expires_at, false::boolean AS expired, coalesce(octet_length(k.body), 0)::integer AS size
@@ -210,6 +243,81 @@ func (q *Queries) PageExpiredKeys(ctx context.Context, arg PageExpiredKeysParams
 	var items []PageExpiredKeysRow
 	for rows.Next() {
 		var i PageExpiredKeysRow
+		if err := rows.Scan(
+			&i.Scope,
+			&i.Digest,
+			&i.Operation,
+			&i.Key,
+			&i.Status,
+			&i.Attempt,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+			&i.Expired,
+			&i.Size,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const PageHeldKeys = `-- name: PageHeldKeys :many
+SELECT k.scope, k.digest, k.operation, k.key, k.status, k.attempt, w.created_at,
+  k.expires_at, false::boolean AS expired, coalesce(octet_length(k.body), 0)::integer AS size
+FROM idem.work w JOIN idem.keys k ON k.scope = w.scope AND k.digest = w.digest
+WHERE w.held AND w.created_at >= $1::timestamptz
+  AND (w.created_at, w.scope, w.digest) > ($1::timestamptz, $2::text, $3::bytea)
+  AND ($4::text = '' OR k.scope = $4::text)
+  AND ($5::text = '' OR k.operation = $5::text) AND ($6::text = '' OR k.key = $6::text)
+ORDER BY w.created_at, w.scope, w.digest
+LIMIT $7::integer
+`
+
+type PageHeldKeysParams struct {
+	AfterAt     pgtype.Timestamptz
+	AfterScope  string
+	AfterDigest []byte
+	Scope       string
+	Operation   string
+	Key         string
+	Page        int32
+}
+
+type PageHeldKeysRow struct {
+	Scope     string
+	Digest    []byte
+	Operation string
+	Key       string
+	Status    int16
+	Attempt   int32
+	CreatedAt pgtype.Timestamptz
+	ExpiresAt pgtype.Timestamptz
+	Expired   bool
+	Size      int32
+}
+
+// What waits for an operator, the oldest first: created_at is that of the work.
+func (q *Queries) PageHeldKeys(ctx context.Context, arg PageHeldKeysParams) ([]PageHeldKeysRow, error) {
+	rows, err := q.db.Query(ctx, PageHeldKeys,
+		arg.AfterAt,
+		arg.AfterScope,
+		arg.AfterDigest,
+		arg.Scope,
+		arg.Operation,
+		arg.Key,
+		arg.Page,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PageHeldKeysRow
+	for rows.Next() {
+		var i PageHeldKeysRow
 		if err := rows.Scan(
 			&i.Scope,
 			&i.Digest,
@@ -373,6 +481,9 @@ func (q *Queries) PageKeysOfScope(ctx context.Context, arg PageKeysOfScopeParams
 }
 
 const PurgeKeys = `-- name: PurgeKeys :execrows
+WITH idem_work AS (
+  DELETE FROM idem.work w WHERE w.scope = $1::text AND w.digest = ANY ($2::bytea[]) AND w.due_at IS NULL
+)
 DELETE FROM idem.keys k WHERE k.scope = $1::text AND k.digest = ANY ($2::bytea[]) AND k.status <> 0
 `
 
@@ -381,7 +492,8 @@ type PurgeKeysParams struct {
 	Digests [][]byte
 }
 
-// Unfinished work is released, not purged.
+// Unfinished work is released, not purged. What an async operation has left for
+// its status goes with the record.
 func (q *Queries) PurgeKeys(ctx context.Context, arg PurgeKeysParams) (int64, error) {
 	result, err := q.db.Exec(ctx, PurgeKeys, arg.Scope, arg.Digests)
 	if err != nil {
@@ -406,6 +518,20 @@ func (q *Queries) ReleaseKey(ctx context.Context, arg ReleaseKeyParams) (int64, 
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const ReleaseWork = `-- name: ReleaseWork :exec
+DELETE FROM idem.work w WHERE w.scope = $1::text AND w.digest = $2::bytea
+`
+
+type ReleaseWorkParams struct {
+	Scope  string
+	Digest []byte
+}
+
+func (q *Queries) ReleaseWork(ctx context.Context, arg ReleaseWorkParams) error {
+	_, err := q.db.Exec(ctx, ReleaseWork, arg.Scope, arg.Digest)
+	return err
 }
 
 const ShowKey = `-- name: ShowKey :one
@@ -439,4 +565,66 @@ func (q *Queries) ShowKey(ctx context.Context, arg ShowKeyParams) (ShowKeyRow, e
 		&i.Body,
 	)
 	return i, err
+}
+
+const WorkOfKeys = `-- name: WorkOfKeys :many
+SELECT w.digest, w.async, coalesce(w.event_id::text, '')::text AS event_id, w.step, w.attempt, w.tries,
+  coalesce(w.lease_until > clock_timestamp(), false)::boolean AS leased, w.lease_until, w.due_at, w.held, w.undoing,
+  coalesce(w.reason, '')::text AS reason
+FROM idem.work w
+WHERE w.scope = $1::text AND w.digest = ANY ($2::bytea[])
+`
+
+type WorkOfKeysParams struct {
+	Scope   string
+	Digests [][]byte
+}
+
+type WorkOfKeysRow struct {
+	Digest     []byte
+	Async      bool
+	EventID    string
+	Step       int32
+	Attempt    int32
+	Tries      int32
+	Leased     bool
+	LeaseUntil pgtype.Timestamptz
+	DueAt      pgtype.Timestamptz
+	Held       bool
+	Undoing    bool
+	Reason     string
+}
+
+// The work behind keys of one scope, without what the request brought.
+func (q *Queries) WorkOfKeys(ctx context.Context, arg WorkOfKeysParams) ([]WorkOfKeysRow, error) {
+	rows, err := q.db.Query(ctx, WorkOfKeys, arg.Scope, arg.Digests)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WorkOfKeysRow
+	for rows.Next() {
+		var i WorkOfKeysRow
+		if err := rows.Scan(
+			&i.Digest,
+			&i.Async,
+			&i.EventID,
+			&i.Step,
+			&i.Attempt,
+			&i.Tries,
+			&i.Leased,
+			&i.LeaseUntil,
+			&i.DueAt,
+			&i.Held,
+			&i.Undoing,
+			&i.Reason,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

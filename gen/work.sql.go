@@ -493,7 +493,7 @@ func (q *Queries) LockWork(ctx context.Context, arg LockWorkParams) ([]int32, er
 
 const ParkWork = `-- name: ParkWork :execrows
 UPDATE idem.work w SET step = $1::integer, results = coalesce($2::jsonb, w.results), tries = w.tries + $3::integer,
-  owner = NULL, lease_until = NULL, due_at = clock_timestamp() + $4::interval,
+  owner = NULL, lease_until = NULL, due_at = coalesce(clock_timestamp() + $4::interval, w.due_at),
   held = $5::boolean, reason = $6::text
 WHERE w.scope = $7::text AND w.digest = $8::bytea AND w.owner = $9::text AND w.attempt = $10::integer
   AND w.step = $11::integer AND w.due_at IS NOT NULL
@@ -513,7 +513,8 @@ type ParkWorkParams struct {
 	Step    int32
 }
 
-// Gives the lease back: to be tried again after a delay, or held.
+// Gives the lease back: to be tried again after a delay, or when it would have been
+// (NULL), or held.
 func (q *Queries) ParkWork(ctx context.Context, arg ParkWorkParams) (int64, error) {
 	result, err := q.db.Exec(ctx, ParkWork,
 		arg.Next,
@@ -544,7 +545,8 @@ WITH idem_free AS MATERIALIZED (
   LIMIT $4::integer
   FOR UPDATE SKIP LOCKED
 )
-UPDATE idem.work w SET owner = $1::text, attempt = w.attempt + 1, lease_until = clock_timestamp() + $2::interval
+UPDATE idem.work w SET owner = $1::text, attempt = w.attempt + 1, lease_until = clock_timestamp() + $2::interval,
+  tries = w.tries + CASE WHEN f.was <> $1::text THEN 1 ELSE 0 END
 FROM idem_free f JOIN idem.keys k ON k.scope = f.scope AND k.digest = f.digest
 WHERE w.scope = f.scope AND w.digest = f.digest
 RETURNING w.attempt, w.step, w.tries, w.input::text AS input, w.results::text AS results, w.undoing, w.refusal::text AS refusal,
@@ -728,10 +730,11 @@ WITH idem_free AS MATERIALIZED (
     AND (w.lease_until IS NULL OR w.lease_until <= clock_timestamp() OR w.owner = $1::text)
   FOR UPDATE SKIP LOCKED
 )
-UPDATE idem.work w SET owner = $1::text, attempt = w.attempt + 1, lease_until = clock_timestamp() + $2::interval
+UPDATE idem.work w SET owner = $1::text, attempt = w.attempt + 1, lease_until = clock_timestamp() + $2::interval,
+  tries = w.tries + CASE WHEN f.was <> $1::text THEN 1 ELSE 0 END
 FROM idem_free f WHERE w.scope = f.scope AND w.digest = f.digest
 RETURNING w.attempt, w.step, w.tries, w.input::text AS input, w.results::text AS results, w.undoing, w.refusal::text AS refusal,
-  coalesce(f.was, '') AS was
+  coalesce(f.was, '') AS was, w.due_at > clock_timestamp() AS early
 `
 
 type TakeWorkParams struct {
@@ -750,11 +753,13 @@ type TakeWorkRow struct {
 	Undoing bool
 	Refusal string
 	Was     string
+	Early   bool
 }
 
 // Takes the lease of one operation, where nobody has it. The owner itself may,
 // who does not know whether its last commit happened. A row that is locked is
-// being worked at.
+// being worked at. Who had it and did not give it back has failed: perhaps the
+// operation ends every process that works at it.
 func (q *Queries) TakeWork(ctx context.Context, arg TakeWorkParams) ([]TakeWorkRow, error) {
 	rows, err := q.db.Query(ctx, TakeWork,
 		arg.Owner,
@@ -778,6 +783,7 @@ func (q *Queries) TakeWork(ctx context.Context, arg TakeWorkParams) ([]TakeWorkR
 			&i.Undoing,
 			&i.Refusal,
 			&i.Was,
+			&i.Early,
 		); err != nil {
 			return nil, err
 		}

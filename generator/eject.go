@@ -58,6 +58,7 @@ func (r *runner) release() {
 		if op.Model.Ejected {
 			own[path.Join(r.cfg.Out, op.Model.FileBase+".go")] = true
 			own[path.Join(r.cfg.Out, "sql", op.Model.FileBase+".sql")] = true
+			own[path.Join(r.cfg.Out, "tools", op.Model.FileBase+".json")] = true
 		}
 	}
 	for i, f := range r.emitted {

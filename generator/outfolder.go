@@ -30,7 +30,7 @@ func (r *runner) checkOut() {
 		return
 	}
 	for _, f := range r.foreignFolders() {
-		for _, emitted := range []string{out, path.Join(out, "sql")} {
+		for _, emitted := range []string{out, path.Join(out, "sql"), path.Join(out, "tools")} {
 			if emitted == f.path || f.path != "." && strings.HasPrefix(emitted, f.path+"/") {
 				refuse(f.what, f.path)
 				return

@@ -33,9 +33,10 @@ func (r *runner) emitOutside(svc *model.Service) error {
 	return err
 }
 
-// forClients are the operations that clients call: webhooks and consumers are for other systems.
+// forClients are the operations that clients call over HTTP: webhooks and
+// consumers are for other systems, and what is a tool alone has no route.
 func forClients(all []*plan.Operation) []*plan.Operation {
-	return slices.DeleteFunc(slices.Clone(all), func(op *plan.Operation) bool { return op.Model.Delivered() })
+	return slices.DeleteFunc(slices.Clone(all), func(op *plan.Operation) bool { return op.Model.Delivered() || op.Model.OnlyTool() })
 }
 
 // checkClient refuses a folder of the client that belongs to somebody else.
@@ -55,7 +56,8 @@ func (r *runner) checkClient() {
 		return
 	}
 	out := r.cfg.Out
-	taken := append(r.foreignFolders(), foreignFolder{out, "where the service's own package is emitted"}, foreignFolder{path.Join(out, "sql"), "where the emitted SQL is"})
+	taken := append(r.foreignFolders(), foreignFolder{out, "where the service's own package is emitted"}, foreignFolder{path.Join(out, "sql"), "where the emitted SQL is"},
+		foreignFolder{path.Join(out, "tools"), "where the definitions of tools are"})
 	for _, f := range taken {
 		if f.path == folder {
 			r.diags.Errorf(diag.ConfigValue, pos, "`client: %s` is the folder %s", folder, f.what).

@@ -27,9 +27,14 @@ func (s *Service) Call(ctx context.Context, name Name, caller []any, key string,
 // callFor runs an operation from Go. The error is an *Error where the answer is
 // one.
 func (s *Service) callFor(ctx context.Context, op *operation, caller []any, key string, in []any) (*answer, Meta, error) {
+	return s.callWith(ctx, op, func() (*invocation, *Error) { return s.called(op, caller, key, in) })
+}
+
+// callWith is callFor of inputs in whatever form they come: admit reads them.
+func (s *Service) callWith(ctx context.Context, op *operation, admit func() (*invocation, *Error)) (*answer, Meta, error) {
 	seen := s.watch(ctx, op)
 	ctx = seen.context(ctx)
-	inv, refused := s.called(op, caller, key, in)
+	inv, refused := admit()
 	if refused != nil {
 		s.logRefused(ctx, op, newInstance(), refused)
 		seen.end(nil, &answer{status: refused.Status, err: refused, event: refused.event})

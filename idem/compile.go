@@ -11,6 +11,7 @@ type operation struct {
 	*Operation
 	stored  string // the operation's name in the key table
 	decoder *decoder
+	tool    *toolForm // nil where agents can't call it
 	// caller holds, per caller field of the operation, its index in Config.Caller.
 	caller []int
 
@@ -59,6 +60,9 @@ func compileOperation(cfg *Config, op *Operation, funcs functions) (*operation, 
 	}
 	if len(op.Steps) == 0 {
 		return nil, fmt.Errorf("no steps")
+	}
+	if c.tool, err = compileTool(cfg, op); err != nil {
+		return nil, err
 	}
 	if len(cfg.Session) > 0 {
 		session, err := sectionOf(texts, "session", newQuery)

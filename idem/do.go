@@ -49,9 +49,6 @@ type Tx interface {
 	CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, rows pgx.CopyFromSource) (int64, error)
 }
 
-// handle hides what else a connection can do.
-type handle struct{ Tx }
-
 // Do runs a hand-written handler under a key: claim, the handler's writes and
 // the record of its response are one transaction, and a repetition gets the
 // recorded response without running it. The handler may run several times, in a
@@ -128,8 +125,7 @@ func (p Policy) orDefault() Policy {
 
 // runHandler is the business of Do.
 func (t *transaction) runHandler(ctx context.Context) (*answer, *failure) {
-	tx := handle{t.c.pool.Conn()}
-	response, err := t.inv.handler(withEmitter(ctx, t.inv, tx, "do"), tx)
+	response, err := t.handled(ctx)
 	if err != nil {
 		if _, wrong := ownError(err); wrong != nil { // looked into here, where a panic of its methods is met
 			err = wrong
@@ -147,6 +143,19 @@ func (t *transaction) runHandler(ctx context.Context) (*answer, *failure) {
 		ans.headers[http.CanonicalHeaderKey(name)] = strings.Join(values, ", ")
 	}
 	return ans, nil
+}
+
+// handled runs the handler, whose transaction ends with it.
+func (t *transaction) handled(ctx context.Context) (Response, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	tx := t.c.lease("the handler", t.inv.pool, cancel)
+	defer tx.end()
+	response, err := t.inv.handler(withEmitter(ctx, t.inv, tx, "do"), tx)
+	if err == nil {
+		err = tx.giveBack(t.c)
+	}
+	return response, err
 }
 
 // isStorable: a status whose writes are kept and which is replayed.

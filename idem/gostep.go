@@ -63,7 +63,7 @@ func (r *stepRun) goStep(ctx context.Context, i int) *failure {
 func (r *stepRun) call(ctx context.Context, st *step) (results []any, err error) {
 	ctx, cancel := context.WithDeadline(ctx, r.inv.deadline)
 	defer cancel()
-	lease := &leasedTx{tx: r.c.pool.Conn(), step: st.Name, uncached: r.inv.pool.named && !r.c.named}
+	lease := r.c.lease("the function of step "+st.Name, r.inv.pool, cancel)
 	defer lease.end()
 	defer func() {
 		if p := recover(); p != nil {
@@ -73,7 +73,9 @@ func (r *stepRun) call(ctx context.Context, st *step) (results []any, err error)
 	from := binding{inv: r.inv, steps: r.texts}
 	scan := func(into ...any) error { return from.scanArgs(st, into) }
 	ctx = withEmitter(context.WithValue(ctx, txKey{}, Tx(lease)), r.inv, lease, st.Name)
-	results, err = st.run(ctx, lease, scan)
+	if results, err = st.run(ctx, lease, scan); err == nil {
+		err = lease.giveBack(r.c)
+	}
 	return results, st.answered(err)
 }
 

@@ -36,6 +36,9 @@ type Operation struct {
 	// Consumer: the operation takes messages of a broker. Method and Path are no route
 	// then.
 	Consumer Consumer
+	// Tool: agents can call the operation. One that is a tool alone has no Method
+	// and no Path.
+	Tool ToolSpec
 }
 
 // Strategy is how claim, business SQL and record share one transaction.

@@ -21,7 +21,10 @@ type work struct {
 	saved   int // the next step, as the row has it
 	at      int // the next step; ahead of saved where a call's results are not written yet
 	tries   int // failed ones since the last progress
-	done    progress
+	// early: the next try is not due yet, a repetition of the request makes one that
+	// does not count.
+	early bool
+	done  progress
 	// undoing: the calls before are taken back, then refusal is the answer.
 	undoing bool
 	refusal *answer

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 )
 
@@ -81,25 +82,53 @@ func (w *work) called(ctx context.Context, st *step, err error) *answer {
 	return w.postpone(ctx, fmt.Errorf("idem: call %s: %w", st.Call.Func, err))
 }
 
+// errOutlived is the failure of a function that does not heed its context.
+var errOutlived = errors.New("idem: the function goes on, although its context has ended")
+
 // outside runs a function outside of any transaction, holding no connection. Its
 // lease is extended meanwhile; kept false: it is another's, and what the function
-// did is that one's to find out.
+// did is that one's to find out. A function that does not end with its context is
+// left to itself: the work, and the place of the completer, are not.
 func (w *work) outside(ctx context.Context, do func(context.Context) error) (err error, kept bool) {
-	ctx, cancel := context.WithDeadline(ctx, w.inv.deadline)
+	limit := w.inv.deadline.Add(w.s.grace)
+	holding, end := context.WithDeadline(ctx, limit)
+	defer end()
+	working, cancel := context.WithDeadline(holding, w.inv.deadline)
 	defer cancel()
-	holder := w.keepLease(ctx, cancel)
+	holder := w.keepLease(holding, cancel)
 	defer holder.stop()
-	err = protected(func() error { return do(ctx) })
+	select {
+	case ended := <-apart(func() error { return do(working) }):
+		if ended.vanished {
+			runtime.Goexit() // as it would have without a goroutine of its own
+		}
+		err = ended.err
+	case <-holding.Done():
+		err = errOutlived
+	}
 	return err, holder.stop()
 }
 
-func protected(do func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = panicError(p)
-		}
+// ending is how a function has ended. Vanished: with its goroutine.
+type ending struct {
+	err      error
+	vanished bool
+}
+
+// apart runs a function on a goroutine of its own. A panic is an error.
+func apart(do func() error) <-chan ending {
+	ended := make(chan ending, 1)
+	go func() {
+		end := ending{vanished: true}
+		defer func() {
+			if p := recover(); p != nil {
+				end = ending{err: panicError(p)}
+			}
+			ended <- end
+		}()
+		end = ending{err: do()}
 	}()
-	return do()
+	return ended
 }
 
 // scanner fills what the function of a step takes.

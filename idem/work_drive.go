@@ -12,6 +12,9 @@ func (w *work) drive(ctx context.Context) *answer {
 		if w.leaving() {
 			return w.giveBack(ctx)
 		}
+		if w.tries >= w.s.completer.MaxTries { // the last ones ended without a word
+			return w.hold(ctx, timesFailed(w.tries))
+		}
 		w.inv.deadline = time.Now().Add(w.inv.op.Policy.Timeout)
 		if ans := w.turn(ctx); ans != nil {
 			return ans

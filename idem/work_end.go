@@ -72,8 +72,9 @@ func (w *work) takeBack(ctx context.Context) *answer {
 	return nil
 }
 
-// plainly hides that an error of an undo is an *Error: it is no answer.
-func plainly(err error) error { return errors.New(err.Error()) }
+// plainly hides that an error of an undo is an *Error: it is no answer. Fmt stands
+// it where the error can't be read.
+func plainly(err error) error { return errors.New(fmt.Sprint(err)) }
 
 // finish records the answer outside of a transaction of steps.
 func (w *work) finish(ctx context.Context, ans *answer) *answer {

@@ -69,7 +69,7 @@ func (w *work) overcomeClient(ctx context.Context, f *failure, tries *tries) (*a
 	case declared != nil && isDefinite(declared.Status) && declared.retryAfter == 0:
 		return w.refuse(ctx, declared), false
 	case declared != nil:
-		return w.parked(ctx, reasonStep, w.s.refuse(w.inv, declared)), false
+		return w.parked(ctx, w.s.refuse(w.inv, declared)), false
 	case isUnsent(f.err):
 		if tries.more(&tries.unsent, maxUnsent, RetryUnsent) {
 			return nil, true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -11,6 +12,7 @@ import (
 const (
 	reasonStep    = "it failed"
 	reasonUnknown = "it is not known whether it was done"
+	reasonUnkept  = "its results can't be kept"
 	reasonUnfit   = "the unfinished work does not fit the operation as it is now"
 )
 
@@ -25,35 +27,41 @@ func delayOf(tries int) time.Duration {
 // postpone leaves the work to a later try, by a repetition of the request or the
 // completer.
 func (w *work) postpone(ctx context.Context, cause error) *answer {
-	return w.parked(ctx, reasonStep, w.s.refuse(w.inv, errUnavailable(cause)))
+	return w.parked(ctx, w.s.refuse(w.inv, errUnavailable(cause)))
 }
 
 // breakdown is postpone where something is wrong with the service.
 func (w *work) breakdown(ctx context.Context, cause error) *answer {
 	w.s.logFault(ctx, w.inv, cause)
-	return w.parked(ctx, reasonStep, w.s.refuse(w.inv, errInternal(cause)))
+	return w.parked(ctx, w.s.refuse(w.inv, errInternal(cause)))
 }
 
 // parked gives the lease back until the next try, and ans to the client. After too
-// many the work is held.
-func (w *work) parked(ctx context.Context, reason string, ans *answer) *answer {
+// many the work is held; a try that was not due does not count.
+func (w *work) parked(ctx context.Context, ans *answer) *answer {
+	if w.early {
+		w.park(ctx, parking{reason: w.why(reasonStep), asDue: true})
+		return ans
+	}
 	w.tries++
 	if w.tries >= w.s.completer.MaxTries {
-		return w.hold(ctx, fmt.Sprintf("%s, %d times", reason, w.tries))
+		return w.hold(ctx, timesFailed(w.tries))
 	}
 	delay := delayOf(w.tries)
-	if w.park(ctx, 1, delay, w.why(reason), false) {
+	if w.park(ctx, parking{tried: 1, delay: delay, reason: w.why(reasonStep)}) {
 		w.s.wakeIn(w.inv.pool, delay)
 	}
 	return ans
 }
+
+func timesFailed(n int) string { return fmt.Sprintf("%s, %d times", reasonStep, n) }
 
 // hold leaves the work to an operator.
 func (w *work) hold(ctx context.Context, reason string) *answer {
 	reason = w.why(reason)
 	w.s.logger.ErrorContext(ctx, "operation held: an operator has to decide", "operation", w.inv.op.stored,
 		"request", w.inv.occurrence(), "reason", reason)
-	if !w.park(ctx, 1, 0, reason, true) {
+	if !w.park(ctx, parking{tried: 1, reason: reason, held: true}) {
 		return w.s.refuse(w.inv, errUnavailable(nil))
 	}
 	return w.s.refuse(w.inv, errHeld())
@@ -72,25 +80,55 @@ func (w *work) why(reason string) string {
 
 // giveBack leaves the work to whoever comes first.
 func (w *work) giveBack(ctx context.Context) *answer {
-	w.park(ctx, 0, 0, "", false)
+	w.park(ctx, parking{asDue: w.early})
 	return w.s.refuse(w.inv, errUnavailable(nil))
+}
+
+// parking is how a lease is given back.
+type parking struct {
+	tried  int           // failed tries to be counted
+	delay  time.Duration // until the next one
+	asDue  bool          // that one is due when it was
+	reason string        // "": none
+	held   bool
 }
 
 // park writes down how far the work has come, and gives the lease back. Where that
 // fails, it ends by itself.
-func (w *work) park(ctx context.Context, tried int, delay time.Duration, reason string, held bool) bool {
-	params := [][]byte{number(w.at), w.done.stored(w.inv.op), number(tried), seconds(delay), []byte(fmt.Sprint(held)), nil}
+func (w *work) park(ctx context.Context, p parking) bool {
+	results := w.done.stored(w.inv.op)
 	if w.done.texts == nil {
-		params[1] = nil // there are none, or they could not be read
+		results = nil // there are none, or they could not be read
 	}
-	if reason != "" {
-		params[5] = []byte(reason)
+	met, err := w.aside(ctx, w.parkedAt(w.at, results, p))
+	if isPgError(err) && !isOutage(sqlState(err)) && w.at > w.saved {
+		// The database can't keep what the call has returned. Then it counts as one of
+		// which nobody knows whether it was done.
+		w.logUnparked(ctx, err)
+		if p.held = p.held || w.inv.op.steps[w.saved].Call.Hold; p.held {
+			p.reason = reasonUnkept
+		}
+		met, err = w.aside(ctx, w.parkedAt(w.saved, nil, p))
 	}
-	met, err := w.aside(ctx, parkWork.with(append(params, w.fence()...)...))
 	if err != nil {
-		w.s.logger.WarnContext(ctx, "the lease of an operation could not be given back", "operation", w.inv.op.stored, "error", err)
+		w.logUnparked(ctx, err)
 	}
 	return met
+}
+
+func (w *work) parkedAt(step int, results []byte, p parking) statement {
+	params := [][]byte{number(step), results, number(p.tried), seconds(p.delay), []byte(strconv.FormatBool(p.held)), nil}
+	if p.asDue {
+		params[3] = nil
+	}
+	if p.reason != "" {
+		params[5] = []byte(p.reason)
+	}
+	return parkWork.with(append(params, w.fence()...)...)
+}
+
+func (w *work) logUnparked(ctx context.Context, err error) {
+	w.s.logger.WarnContext(ctx, "the lease of an operation could not be given back", "operation", w.inv.op.stored, "error", err)
 }
 
 // stuck is the answer where the work could not be taken.

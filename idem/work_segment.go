@@ -104,5 +104,5 @@ func (w *work) progressed(results []byte, next int) statement {
 
 // moved notes that the row is at another step.
 func (w *work) moved(done progress, next int) {
-	w.done, w.at, w.saved, w.tries, w.unsure = done, next, next, 0, false
+	w.done, w.at, w.saved, w.tries, w.unsure, w.early = done, next, next, 0, false, false
 }

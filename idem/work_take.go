@@ -13,7 +13,9 @@ func (w *work) take(ctx context.Context) (taken bool, err error) {
 	if err != nil || len(results[0].rows) == 0 {
 		return false, err
 	}
-	return true, w.load(results[0].rows[0])
+	row := results[0].rows[0]
+	w.early = isTrue(row[8])
+	return true, w.load(row)
 }
 
 // load reads the columns that takeWork and pickWork begin with: attempt, step,

@@ -69,5 +69,39 @@ SELECT pg_try_advisory_xact_lock(@number::bigint) AS free;
 DELETE FROM idem.keys k WHERE k.scope = @scope::text AND k.digest = @digest::bytea AND k.status = 0;
 
 -- name: PurgeKeys :execrows
--- Unfinished work is released, not purged.
+-- Unfinished work is released, not purged. What an async operation has left for
+-- its status goes with the record.
+WITH idem_work AS (
+  DELETE FROM idem.work w WHERE w.scope = @scope::text AND w.digest = ANY (@digests::bytea[]) AND w.due_at IS NULL
+)
 DELETE FROM idem.keys k WHERE k.scope = @scope::text AND k.digest = ANY (@digests::bytea[]) AND k.status <> 0;
+
+-- name: PageHeldKeys :many
+-- What waits for an operator, the oldest first: created_at is that of the work.
+SELECT k.scope, k.digest, k.operation, k.key, k.status, k.attempt, w.created_at,
+  k.expires_at, false::boolean AS expired, coalesce(octet_length(k.body), 0)::integer AS size
+FROM idem.work w JOIN idem.keys k ON k.scope = w.scope AND k.digest = w.digest
+WHERE w.held AND w.created_at >= @after_at::timestamptz
+  AND (w.created_at, w.scope, w.digest) > (@after_at::timestamptz, @after_scope::text, @after_digest::bytea)
+  AND (@scope::text = '' OR k.scope = @scope::text)
+  AND (@operation::text = '' OR k.operation = @operation::text) AND (@key::text = '' OR k.key = @key::text)
+ORDER BY w.created_at, w.scope, w.digest
+LIMIT @page::integer;
+
+-- name: WorkOfKeys :many
+-- The work behind keys of one scope, without what the request brought.
+SELECT w.digest, w.async, coalesce(w.event_id::text, '')::text AS event_id, w.step, w.attempt, w.tries,
+  coalesce(w.lease_until > clock_timestamp(), false)::boolean AS leased, w.lease_until, w.due_at, w.held, w.undoing,
+  coalesce(w.reason, '')::text AS reason
+FROM idem.work w
+WHERE w.scope = @scope::text AND w.digest = ANY (@digests::bytea[]);
+
+-- name: LockWorkOfKey :many
+-- Whoever writes work locks it before the key.
+SELECT coalesce(w.lease_until > clock_timestamp(), false)::boolean AS leased
+FROM idem.work w
+WHERE w.scope = @scope::text AND w.digest = @digest::bytea
+FOR UPDATE;
+
+-- name: ReleaseWork :exec
+DELETE FROM idem.work w WHERE w.scope = @scope::text AND w.digest = @digest::bytea;

@@ -80,17 +80,19 @@ ON CONFLICT (scope, digest) DO UPDATE SET -- of an expired key
 -- name: TakeWork :many
 -- Takes the lease of one operation, where nobody has it. The owner itself may,
 -- who does not know whether its last commit happened. A row that is locked is
--- being worked at.
+-- being worked at. Who had it and did not give it back has failed: perhaps the
+-- operation ends every process that works at it.
 WITH idem_free AS MATERIALIZED (
   SELECT w.scope, w.digest, w.owner AS was FROM idem.work w
   WHERE w.scope = @scope::text AND w.digest = @digest::bytea AND w.due_at IS NOT NULL AND NOT w.held
     AND (w.lease_until IS NULL OR w.lease_until <= clock_timestamp() OR w.owner = @owner::text)
   FOR UPDATE SKIP LOCKED
 )
-UPDATE idem.work w SET owner = @owner::text, attempt = w.attempt + 1, lease_until = clock_timestamp() + @lease::interval
+UPDATE idem.work w SET owner = @owner::text, attempt = w.attempt + 1, lease_until = clock_timestamp() + @lease::interval,
+  tries = w.tries + CASE WHEN f.was <> @owner::text THEN 1 ELSE 0 END
 FROM idem_free f WHERE w.scope = f.scope AND w.digest = f.digest
 RETURNING w.attempt, w.step, w.tries, w.input::text AS input, w.results::text AS results, w.undoing, w.refusal::text AS refusal,
-  coalesce(f.was, '') AS was;
+  coalesce(f.was, '') AS was, w.due_at > clock_timestamp() AS early;
 
 -- name: PickWork :many
 -- Takes the leases of operations that are due and that nobody works at. The
@@ -104,7 +106,8 @@ WITH idem_free AS MATERIALIZED (
   LIMIT @batch::integer
   FOR UPDATE SKIP LOCKED
 )
-UPDATE idem.work w SET owner = @owner::text, attempt = w.attempt + 1, lease_until = clock_timestamp() + @lease::interval
+UPDATE idem.work w SET owner = @owner::text, attempt = w.attempt + 1, lease_until = clock_timestamp() + @lease::interval,
+  tries = w.tries + CASE WHEN f.was <> @owner::text THEN 1 ELSE 0 END
 FROM idem_free f JOIN idem.keys k ON k.scope = f.scope AND k.digest = f.digest
 WHERE w.scope = f.scope AND w.digest = f.digest
 RETURNING w.attempt, w.step, w.tries, w.input::text AS input, w.results::text AS results, w.undoing, w.refusal::text AS refusal,
@@ -150,9 +153,10 @@ UPDATE idem.keys k SET status = @status::smallint, headers = sqlc.narg(headers):
 FROM idem_mine m WHERE k.scope = m.scope AND k.digest = m.digest AND k.status = 0;
 
 -- name: ParkWork :execrows
--- Gives the lease back: to be tried again after a delay, or held.
+-- Gives the lease back: to be tried again after a delay, or when it would have been
+-- (NULL), or held.
 UPDATE idem.work w SET step = @next::integer, results = coalesce(sqlc.narg(results)::jsonb, w.results), tries = w.tries + @tried::integer,
-  owner = NULL, lease_until = NULL, due_at = clock_timestamp() + @delay::interval,
+  owner = NULL, lease_until = NULL, due_at = coalesce(clock_timestamp() + sqlc.narg(delay)::interval, w.due_at),
   held = @held::boolean, reason = sqlc.narg(reason)::text
 WHERE w.scope = @scope::text AND w.digest = @digest::bytea AND w.owner = @owner::text AND w.attempt = @attempt::integer
   AND w.step = @step::integer AND w.due_at IS NOT NULL;

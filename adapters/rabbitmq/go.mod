@@ -2,7 +2,10 @@ module github.com/idemgen/idemgen/adapters/rabbitmq
 
 go 1.25.7
 
-require github.com/idemgen/idemgen v0.0.0
+require (
+	github.com/idemgen/idemgen v0.0.0
+	github.com/jackc/pgx/v5 v5.12.0
+)
 
 require (
 	github.com/fergusstrange/embedded-postgres v1.34.0 // indirect

@@ -42,6 +42,28 @@ type (
 	Meta = core.Meta
 )
 
+// What becomes of requests that are done in the background.
+type (
+	// Accepted is the answer to such a request: it is written down.
+	Accepted = core.Accepted
+	// AsyncState is how far it has come.
+	AsyncState = core.AsyncState
+)
+
+// AsyncStatus is how such a request stands; T is what it answers when it is done.
+type AsyncStatus[T any] = core.AsyncStatus[T]
+
+// The states of such requests.
+const (
+	AsyncQueued  = core.AsyncQueued
+	AsyncRunning = core.AsyncRunning
+	AsyncDone    = core.AsyncDone
+	AsyncFailed  = core.AsyncFailed
+)
+
+// ErrUnfinished says that such a request has not ended yet.
+var ErrUnfinished = core.ErrUnfinished
+
 // Optional is a member for which null and absent mean different things.
 type Optional[T any] = core.Optional[T]
 

@@ -32,10 +32,16 @@ const (
 	CodeCustomersEmailCheck = "customers_email_check"
 	// CodeCustomersNameCheck: Customers name check
 	CodeCustomersNameCheck = "customers_name_check"
+	// CodeEventUnknown: No such event
+	CodeEventUnknown = "event-unknown"
 	// CodeForceRetryInvalid: Invalid X-Force-Retry
 	CodeForceRetryInvalid = "force-retry-invalid"
 	// CodeForceRetryRefused: This operation can't be forced
 	CodeForceRetryRefused = "force-retry-refused"
+	// CodeGivenUp: Given up
+	CodeGivenUp = "given-up"
+	// CodeHeld: Held for an operator
+	CodeHeld = "held"
 	// CodeInFlight: Request in flight
 	CodeInFlight = "in-flight"
 	// CodeInputInvalid: Some inputs are not valid

@@ -27,9 +27,10 @@ type CreatePayoutOutput struct {
 //
 // Pay money out of an account, in the background.
 //
-// Its own problems: 402 insufficient_funds, 422 accounts_balance_check, 422 payouts_amount_check.
+// Its own problems: 422 payouts_amount_check, 402 insufficient_funds, 422 accounts_balance_check.
 // It takes a key, which is made unless WithKey gives one.
-func (c *Client) CreatePayout(ctx context.Context, in CreatePayoutInput, opts ...Option) (*CreatePayoutOutput, error) {
+// It is done in the background: AwaitCreatePayout waits for its end.
+func (c *Client) CreatePayout(ctx context.Context, in CreatePayoutInput, opts ...Option) (*Accepted, error) {
 	call := core.Call{
 		Operation: "CreatePayout",
 		Method:    "POST",
@@ -38,9 +39,23 @@ func (c *Client) CreatePayout(ctx context.Context, in CreatePayoutInput, opts ..
 		Keyed:     true,
 		Options:   opts,
 	}
-	var out *CreatePayoutOutput
+	var out *Accepted
 	if _, err := c.core.Call(ctx, call, &out); err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// CreatePayoutStatus says how far a request of CreatePayout has come, by the event that
+// it was accepted as. An event that is not the caller's, or whose record has
+// expired, is a *Problem with code event-unknown.
+func (c *Client) CreatePayoutStatus(ctx context.Context, event string, opts ...Option) (*AsyncStatus[CreatePayoutOutput], error) {
+	return core.Status[CreatePayoutOutput](ctx, c.core, core.Call{Operation: "CreatePayoutStatus", Method: "GET", Path: core.Path("/v1/payouts/{event_id}", event), Options: opts})
+}
+
+// AwaitCreatePayout asks for the status, less and less often, until the request has ended
+// or ctx has, and gives what the operation has answered. A refusal is a *Problem,
+// as if it had been done at once.
+func (c *Client) AwaitCreatePayout(ctx context.Context, event string, opts ...Option) (*CreatePayoutOutput, error) {
+	return core.Await[CreatePayoutOutput](ctx, c.core, core.Call{Operation: "CreatePayoutStatus", Method: "GET", Path: core.Path("/v1/payouts/{event_id}", event), Options: opts})
 }

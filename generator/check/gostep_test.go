@@ -133,6 +133,9 @@ func TestGoStepRefusals(t *testing.T) {
 	goEndpoint("        request: {amount: body.size}\n").refuses(t, want{diag.BindType, "nothing says the type of body.size", "{type: bigint, source: body.size}", "body.size"})
 	goEndpoint("        request: {a: Elsewhere.id}\n").refuses(t, want{diag.StepOrder, "no step is named Elsewhere", "", "Elsewhere.id"})
 	goEndpoint("        returns: {a: char(3)}\n").refuses(t, want{diag.TypeUnsupported, "would round or cut", "write text", "char(3)"})
+	rounded := goEndpoint("        returns: {a: price_amount}\n")
+	rounded.migrations = payments + "CREATE DOMAIN price_amount AS numeric(12,2);"
+	rounded.refuses(t, want{diag.TypeUnsupported, "price_amount would round or cut", "write numeric;", "price_amount"})
 	goEndpoint("        returns: {a: point}\n").refuses(t, want{diag.TypeUnsupported, `"point" is no type`, "", "point"})
 	service{queries: orderQueries, specs: "endpoints:\n  PlaceOrder:\n    http: POST /v1/orders\n    header: X-A \"{a}\"\n    steps:\n      - query: InsertPayment\n      - go: Price\n        returns: {a: text}\n    response: Price\n"}.
 		refuses(t, want{diag.HeaderForm, "Price is a Go step", "{STEP.column}", ""})

@@ -56,6 +56,9 @@ func (b *builder) refuseModifier(t *spec.GoType, out model.Type) bool {
 	if strings.HasPrefix(name, "bpchar") {
 		name = "text"
 	}
+	if out.Precision > 0 { // also of a domain, whose name says nothing of it
+		name = "numeric"
+	}
 	b.diags.Errorf(diag.TypeUnsupported, t.Pos, "%s would round or cut what the function has: no statement does", out.Name).
 		Hint("write %s; the column that stores it rounds", name)
 	return false

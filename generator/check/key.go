@@ -23,6 +23,10 @@ func (b *builder) key() {
 		return
 	}
 	own := decl != nil
+	if !own && b.readingTool() {
+		b.op.Key = model.Key{From: "none"}
+		return
+	}
 	if !own {
 		if k, ok := b.in.Config.DefaultKeys[b.op.Method]; ok {
 			decl = &k

@@ -67,6 +67,7 @@ func (c *checker) operation(d *declaration) *model.Operation {
 	b.fingerprint()
 	b.example()
 	b.noRoute()
+	b.tool()
 	return b.op
 }
 

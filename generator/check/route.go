@@ -66,8 +66,9 @@ func (c *checker) routes() {
 	seen := map[string]string{}
 	c.deliveries()
 	c.messages()
+	c.tools()
 	for _, op := range c.svc.Operations {
-		if op.Consumer != nil {
+		if op.Consumer != nil || op.OnlyTool() {
 			continue
 		}
 		if op.Webhook != nil && seen[op.Method+" "+op.Path] == op.Webhook.System {

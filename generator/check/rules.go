@@ -92,7 +92,7 @@ func (b *builder) empty(step *model.Step, e *spec.Empty) {
 		step.Empty = model.Empty{Fine: true, Status: b.op.Status}
 	case e == nil:
 		status := 404
-		if b.op.Method == "POST" {
+		if b.op.Method == "POST" && !b.readingTool() {
 			status = 409
 		}
 		code := emptyCode(status)

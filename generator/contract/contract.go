@@ -23,6 +23,13 @@ type Operation struct {
 	BodyRequired bool
 	Answers      []Answer // by status
 	Problems     []Problem
+	// Outcome is how an async operation ends, whose Answers are those to a request
+	// that was written down; nil for others.
+	Outcome *Outcome
+	// Status tells an async operation's status: GET at its path, the event behind it.
+	Status *Operation
+	// StatusOf is the async operation that this one tells the status of.
+	StatusOf *Operation
 }
 
 // Param is an input outside the body.
@@ -51,6 +58,11 @@ func Of(svc *model.Service, ops []*plan.Operation) []*Operation {
 	for i, op := range ops {
 		out[i] = describe(svc, op, names)
 	}
+	for _, o := range out {
+		if o.Outcome != nil {
+			o.Status = statusOf(svc, o, names)
+		}
+	}
 	return out
 }
 
@@ -72,6 +84,10 @@ func describe(svc *model.Service, op *plan.Operation, names pathNames) *Operatio
 	}
 	o.Body = requestBody(m)
 	o.BodyRequired = slices.ContainsFunc(m.Inputs, func(in *model.Input) bool { return in.From == model.FromBody && isRequired(in) })
+	if m.Async {
+		later(svc, op, o)
+		return o
+	}
 	o.Answers = answers(svc, op)
 	o.Problems = problems(svc, op)
 	return o

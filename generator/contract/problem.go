@@ -31,10 +31,20 @@ func problems(svc *model.Service, op *plan.Operation) []Problem {
 	l.keys()
 	l.declared()
 	l.database()
+	if op.Model.Calls() > 0 {
+		l.add("held", "given-up")
+	}
+	return l.sorted()
+}
+
+// sorted adds what any operation may be answered with, and gives all by status.
+func (l *problemList) sorted() []Problem {
 	l.add("internal", "unavailable")
-	slices.SortStableFunc(l.list, func(a, b Problem) int { return a.Status - b.Status })
+	slices.SortStableFunc(l.list, byStatus)
 	return l.list
 }
+
+func byStatus(a, b Problem) int { return a.Status - b.Status }
 
 type problemList struct {
 	svc  *model.Service
@@ -65,9 +75,7 @@ func (l *problemList) from(in model.InputFrom) bool {
 
 // reading are the refusals of what can't be read.
 func (l *problemList) reading() {
-	if l.svc.ScopeSource.Kind != model.SourceNone || len(l.svc.Caller) > 0 {
-		l.add("unauthenticated")
-	}
+	l.caller()
 	if TakesBody(l.m.Method) {
 		l.add("media-type", "body-too-large", "body-unreadable")
 		l.body()
@@ -84,6 +92,13 @@ func (l *problemList) reading() {
 	}
 	if l.from(model.FromPath) || l.from(model.FromQuery) || l.from(model.FromHeader) || l.from(model.FromBody) {
 		l.add("input-invalid")
+	}
+}
+
+// caller is the refusal of requests that come from nobody.
+func (l *problemList) caller() {
+	if l.svc.ScopeSource.Kind != model.SourceNone || len(l.svc.Caller) > 0 {
+		l.add("unauthenticated")
 	}
 }
 

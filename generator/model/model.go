@@ -68,6 +68,7 @@ type Operation struct {
 	Ejected     bool      // its files are the user's own
 	Async       bool      // answered by 202 and an event id; the steps run in the background
 	Webhook     *Webhook  // nil: clients send requests
+	Tool        *Tool     // nil: agents can't call it
 	Consumer    *Consumer // nil: no messages come; else Method is ConsumeMethod and Path the topic
 }
 

@@ -135,6 +135,7 @@ type Shape struct {
 	ValuesOfSets  bool     // INSERT … VALUES with one row that calls a function which gives several, or may: any number of rows
 	Returning     bool
 	ModifyingCTE  bool
+	Rewrites      bool // it updates or deletes rows, in a CTE or by ON CONFLICT too
 	SkipLocked    bool // or NOWAIT
 	RowLocks      bool // FOR UPDATE and kin
 	Grouped       bool // SELECT with aggregates or functions that may be, GROUP BY, DISTINCT, set operations, LIMIT, window functions

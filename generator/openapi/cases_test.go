@@ -171,6 +171,28 @@ func stores() *plan.Operation {
 	return op
 }
 
+// later is async, with a parameter in its path and a constraint that the input is
+// held to at once.
+func later() *plan.Operation {
+	step := stored(column("id", kind(model.KindInt8)))
+	step.Errors = []model.ErrorRule{
+		{Constraint: "t_size_check", Problem: model.Problem{Status: 422, Code: "too_small"}},
+		{Constraint: "t_room_check", Problem: model.Problem{Status: 409, Code: "no_room"}},
+	}
+	size := checked(kind(model.KindInt4), model.Check{Op: model.CheckMin, Value: "1", Name: "t_size_check"})
+	op := operation("Later", "POST", "/things/{name}/later", 201, headerKey, step, in(model.FromPath, "name", kind(model.KindText)), body("size", size), tenant)
+	op.Strategy, op.Model.Async, op.Model.Tags = plan.Stepped, true, []string{"things"}
+	return op
+}
+
+// calls has a call to another system.
+func calls() *plan.Operation {
+	call := &model.Step{Name: "Ask", Query: &model.Query{Command: "exec"}, Go: &model.GoStep{Func: "Ask", Call: &model.Call{}}}
+	op := operation("Calls", "POST", "/calls", 201, headerKey, stored(column("id", kind(model.KindInt8))), body("n", kind(model.KindInt8)), tenant)
+	op.Strategy, op.Model.Steps = plan.Stepped, append(op.Model.Steps, call)
+	return op
+}
+
 func forced() *plan.Operation {
 	op := operation("Forced", "POST", "/forced", 201, headerKey, stored(column("id", kind(model.KindInt8))), body("n", kind(model.KindInt8)))
 	op.Model.Policy.ForceRetry = true

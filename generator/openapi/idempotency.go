@@ -28,6 +28,7 @@ func (d *document) idempotency(m *model.Operation) *yaml.Node {
 		)},
 		entry{"fingerprint", fingerprint(d.svc, m)},
 		entry{"in_flight", d.inFlight(m)},
+		entry{"async", trueOnly(m.Async)},
 		entry{"record", text(recordOf(m.Policy))},
 		entry{"intents", list(intents(m))},
 		entry{"retryable", texts(retryable(d.gateway()))},

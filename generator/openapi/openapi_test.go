@@ -34,8 +34,8 @@ func goldenCases() []goldenCase {
 	anonymous.ScopeSource, anonymous.Caller, anonymous.UnknownFields = model.Source{Kind: model.SourceNone}, nil, true
 	return []goldenCase{
 		{"ietf", service("ietf"), Options{Title: "Things: all", Version: "2.0", Servers: []string{"https://api.example.com"}, Security: "bearer"},
-			[]*plan.Operation{everyType(), everyRule(), declares(), reads(), deletes(), stores(), ordered()}},
-		{"gateway", gateway, Options{Title: "Things", Version: "1.0.0", Security: "bearer"}, []*plan.Operation{declares(), forced(), reads()}},
+			[]*plan.Operation{everyType(), everyRule(), declares(), reads(), deletes(), stores(), ordered(), later(), calls()}},
+		{"gateway", gateway, Options{Title: "Things", Version: "1.0.0", Security: "bearer"}, []*plan.Operation{declares(), forced(), reads(), later()}},
 		{"stripe", anonymous, Options{Title: "Things", Version: "1.0.0", Security: "none"}, []*plan.Operation{everyRule(), ordered()}},
 		{"none", service("ietf"), Options{Title: "Nothing", Version: "1.0.0", Security: "none"}, nil},
 	}

@@ -15,7 +15,7 @@ import (
 func (d *document) paths(ops []*contract.Operation) *yaml.Node {
 	byPath := map[string][]*contract.Operation{}
 	var all []string
-	for _, op := range ops {
+	for _, op := range withStatuses(ops) {
 		if byPath[op.Path] == nil {
 			all = append(all, op.Path)
 		}

@@ -90,6 +90,10 @@ func mergeContent(answer, problem []entry) []entry {
 
 func (d *document) answerSays(op *contract.Operation, a contract.Answer) string {
 	switch {
+	case op.StatusOf != nil:
+		return statusSays(op)
+	case op.Outcome != nil && a.Status == http.StatusAccepted:
+		return "Accepted: it is done later. `Location` says where its status is."
 	case a.Running:
 		return "A request with this key is still running: the body is empty, and " + gatewayStatus + " is `processing`."
 	case a.Status >= 400:
@@ -118,7 +122,11 @@ func (d *document) answerSchema(op *contract.Operation, body *contract.Node) *ya
 		d.used.answers = map[*contract.Operation]*yaml.Node{}
 	}
 	if d.used.answers[op] == nil {
-		d.used.answers[op] = d.schemas.add(op.Model.Name+"Response", d.form.schema(body, answered))
+		schema := d.form.schema(body, answered)
+		if op.StatusOf != nil {
+			schema = d.statusSchema(op)
+		}
+		d.used.answers[op] = d.schemas.add(op.Model.Name+"Response", schema)
 	}
 	return d.used.answers[op]
 }

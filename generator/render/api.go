@@ -24,6 +24,8 @@ type apiView struct {
 	Durable        bool   // some operations have calls or are async
 	Webhooks       string // the names of operations that are webhooks
 	Consumers      bool   // some operations take messages
+	Tools          bool   // some operations are tools
+	OnlyTools      bool   // some operations have no route: they are tools alone
 }
 
 // packageNames are the identifiers of api.go.
@@ -32,7 +34,7 @@ var packageNames = []string{
 }
 
 // methodNames are the methods of Service, beside which operations get theirs.
-var methodNames = []string{"Mount", "MountWebhooks", "Handler", "Run", "Ready", "StatusHandler", "ExposedHeaders", "inner", "Consume", "Topics"}
+var methodNames = []string{"Mount", "MountWebhooks", "Handler", "Run", "Ready", "StatusHandler", "ExposedHeaders", "Tools", "inner", "Consume", "Topics"}
 
 func newAPIView(svc *model.Service, ops []*plan.Operation, im *imports) (apiView, error) {
 	im.add("context", "crypto/cipher", "fmt", "log/slog", "net/http",
@@ -56,6 +58,7 @@ func newAPIView(svc *model.Service, ops []*plan.Operation, im *imports) (apiView
 			hooks = append(hooks, exportedName(op.Model))
 		case op.Model.Consumer != nil:
 			view.Consumers = true
+		case op.Model.OnlyTool(): // it has no route
 		default:
 			names = append(names, exportedName(op.Model))
 		}
@@ -73,6 +76,8 @@ func newAPIView(svc *model.Service, ops []*plan.Operation, im *imports) (apiView
 // uses finds what the operations need of the service.
 func (v *apiView) uses(ops []*plan.Operation) {
 	for _, op := range ops {
+		v.Tools = v.Tools || op.Model.Tool != nil
+		v.OnlyTools = v.OnlyTools || op.Model.OnlyTool()
 		v.Async = v.Async || op.Model.Async
 		v.Durable = v.Durable || op.Model.Durable()
 		for _, s := range op.Model.Steps {

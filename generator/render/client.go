@@ -20,6 +20,7 @@ const clientPath = "github.com/idemgen/idemgen/idem/client"
 var clientNames = []string{
 	"Client", "New", "Options", "Option", "Problem", "FieldError", "Error", "Meta", "Optional", "Some", "CodeOf", "Decode", "Float",
 	"WithKey", "WithHeader", "WithMeta", "WithMaxTries", "WithForceRetry", "core",
+	"Accepted", "AsyncState", "AsyncStatus", "AsyncQueued", "AsyncRunning", "AsyncDone", "AsyncFailed", "ErrUnfinished",
 }
 
 // Client renders the typed client of a service: a package of its own in folder,
@@ -66,6 +67,7 @@ type clientView struct {
 	Profile string
 	Floats  bool
 	Force   bool
+	Async   bool
 }
 
 var clientProfiles = map[string]string{"ietf": "core.IETF", "stripe": "core.Stripe", "gateway": "core.Gateway"}
@@ -82,6 +84,7 @@ func (c *clientEmitter) client(ops []*contract.Operation) {
 	c.goFile("client.go", doc, "client.go.tmpl", clientView{
 		Profile: clientProfiles[c.svc.Profile], Floats: c.floats,
 		Force: slices.ContainsFunc(ops, func(op *contract.Operation) bool { return op.Model.Policy.ForceRetry }),
+		Async: slices.ContainsFunc(ops, func(op *contract.Operation) bool { return op.Outcome != nil }),
 	}, im, "")
 }
 
@@ -92,7 +95,7 @@ type clientCode struct{ Name, Code, Doc string }
 func (c *clientEmitter) codes(ops []*contract.Operation) {
 	var all []contract.Problem
 	for _, op := range ops {
-		for _, p := range op.Problems {
+		for _, p := range append(slices.Clone(op.Problems), laterProblems(op)...) {
 			if !slices.ContainsFunc(all, func(known contract.Problem) bool { return known.Code == p.Code }) {
 				all = append(all, p)
 			}

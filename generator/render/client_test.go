@@ -15,7 +15,7 @@ import (
 func clientCases() []emitCase {
 	gateway := openService()
 	gateway.Profile, gateway.JSON.BigintString, gateway.JSON.One = "gateway", true, ""
-	return append(emitCases()[:2], newCase("kinds", gateway, everyKind(), takesBytes(), typedPages()))
+	return append(emitCases()[:2], emitCases()[3], newCase("kinds", gateway, everyKind(), takesBytes(), typedPages()))
 }
 
 // TestClient compares the emitted clients with the golden folders, which

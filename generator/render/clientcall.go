@@ -27,6 +27,7 @@ type clientOperation struct {
 	Body               string   // expression; "" for none
 	Keyed              bool
 	Pages              *clientPages
+	Async              *clientAsync
 }
 
 // operation writes the file of one operation.
@@ -43,7 +44,11 @@ func (c *clientEmitter) operation(op *contract.Operation, planned *plan.Operatio
 		return // client.go says so
 	}
 	c.input(op, &view, im)
-	c.output(op, &view, im)
+	if op.Outcome != nil {
+		c.async(op, &view, im)
+	} else {
+		c.output(op.Answers, &view, im)
+	}
 	view.Codes = codesOf(op)
 	view.Pages = c.pages(op, planned, &view, im)
 	base := m.FileBase
@@ -91,15 +96,15 @@ func (c *clientEmitter) input(op *contract.Operation, view *clientOperation, im 
 	}
 }
 
-func (c *clientEmitter) output(op *contract.Operation, view *clientOperation, im *imports) {
-	i := slices.IndexFunc(op.Answers, func(a contract.Answer) bool { return a.Body != nil && a.Status < 400 })
+func (c *clientEmitter) output(answers []contract.Answer, view *clientOperation, im *imports) {
+	i := slices.IndexFunc(answers, func(a contract.Answer) bool { return a.Body != nil && a.Status < 400 })
 	if i < 0 {
 		return
 	}
 	w := &typeWriter{c: c, im: im, bigint: c.svc.JSON.BigintString}
-	view.Output = w.of(op.Answers[i].Body, view.GoName+"Output", "what "+view.GoName+" answers")
+	view.Output = w.of(answers[i].Body, view.GoName+"Output", "what "+view.GoName+" answers")
 	view.Types = append(view.Types, w.out...)
-	view.MayBeNull = slices.ContainsFunc(op.Answers, func(a contract.Answer) bool { return a.Null || a.Body == nil && a.Status < 400 && !a.Running })
+	view.MayBeNull = slices.ContainsFunc(answers, func(a contract.Answer) bool { return a.Null || a.Body == nil && a.Status < 400 && !a.Running })
 }
 
 // send adds what puts a parameter into the request.
@@ -167,8 +172,8 @@ func paren(value string) string {
 // codesOf lists the problems that are the operation's own.
 func codesOf(op *contract.Operation) string {
 	var parts []string
-	for _, p := range op.Problems {
-		if p.Declared {
+	for _, p := range append(slices.Clone(op.Problems), laterProblems(op)...) {
+		if p.Declared && !slices.Contains(parts, strconv.Itoa(p.Status)+" "+p.Code) {
 			parts = append(parts, strconv.Itoa(p.Status)+" "+p.Code)
 		}
 	}

@@ -25,7 +25,7 @@ const (
 // the folder of idemgen.yaml.
 func Conformance(out, migrations string, svc *model.Service, ops []*plan.Operation) ([]files.File, error) {
 	all := ops
-	ops = slices.DeleteFunc(slices.Clone(all), isDelivered) // the kit has no system to sign with, and no broker
+	ops = slices.DeleteFunc(slices.Clone(all), apart) // the kit sends requests, and has no system to sign with
 	view := conformanceView{
 		Package: svc.Package, Profile: svc.Profile, OneScope: svc.ScopeSource.Kind == model.SourceNone,
 		Seals: slices.ContainsFunc(ops, func(op *plan.Operation) bool { return op.Model.Policy.Sealed }),

@@ -38,8 +38,8 @@ func descriptor(svc *model.Service, op *plan.Operation, sqlVar string) (string, 
 	}
 	return object("idem.Operation",
 		member{"Name", exportedName(m)},
-		member{"Method", text(m.Method)},
-		member{"Path", text(m.Path)},
+		member{"Method", text(httpMethod(m))},
+		member{"Path", text(httpPath(m))},
 		member{"Status", number(m.Status)},
 		member{"Strategy", strategy},
 		member{"Key", key},
@@ -53,6 +53,7 @@ func descriptor(svc *model.Service, op *plan.Operation, sqlVar string) (string, 
 		member{"Async", boolean(m.Async)},
 		member{"Webhook", webhook(m.Webhook)},
 		member{"Consumer", consumer(m.Consumer)},
+		member{"Tool", toolSpec(m)},
 	), nil
 }
 

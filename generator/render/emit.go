@@ -146,7 +146,7 @@ func (e *emitter) operation(op *plan.Operation) error {
 	}
 	e.goFile(m.FileBase+".go", "", "operation.go.tmpl", view, im, view.Descriptor)
 	e.pending = append(e.pending, pending{path: path.Join(e.out, "sql", view.SQLFile), tmpl: "operation.sql.tmpl", view: sql})
-	return nil
+	return e.tool(m)
 }
 
 // goFile adds a Go file; doc is the package's doc comment, or empty.

@@ -27,6 +27,8 @@ type operationView struct {
 	Keyed          bool
 	KeyOptional    bool
 	Async, Durable bool
+	ToolFile       string
+	ToolVar        string // "" where agents can't call it
 	KeyDelivery    string // what keys of a webhook begin with, "" for other operations
 	KeyMessage     bool   // the key is a message's id
 }
@@ -67,6 +69,9 @@ func newOperationView(svc *model.Service, op *plan.Operation, im *imports) (oper
 		Async:       m.Async, Durable: m.Durable(),
 	}
 	view.KeyMessage = m.Key.From == "message"
+	if m.Tool != nil {
+		view.ToolVar, view.ToolFile = toolVar(m), toolFile(m)
+	}
 	if m.Webhook != nil {
 		view.KeyDelivery = "webhook-" + m.Webhook.System + "-"
 	}
@@ -76,6 +81,9 @@ func newOperationView(svc *model.Service, op *plan.Operation, im *imports) (oper
 // names are the package-level identifiers that the operation takes.
 func (v operationView) names() []string {
 	out := []string{v.GoName, v.SQLVar, v.DescriptorFunc, v.Input.Name, v.Output.Name}
+	if v.ToolVar != "" {
+		out = append(out, v.ToolVar)
+	}
 	for _, types := range [][]structView{v.InputTypes, v.OutputTypes} {
 		for _, t := range types {
 			out = append(out, t.Name)

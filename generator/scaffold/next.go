@@ -27,7 +27,7 @@ func nextNew(tree *files.Tree, opts Options, ownModule bool) []string {
 	}
 	return append(out,
 		"go mod tidy",
-		"DATABASE_URL=postgres://postgres@localhost:5432/postgres go run .",
+		"go run -tags dev .   # with a PostgreSQL of its own; or: DATABASE_URL=postgres://postgres@localhost:5432/postgres go run .",
 		`curl -i localhost:8080/v1/orders -H 'Authorization: Bearer demo-key' -H 'Idempotency-Key: first' -H 'Content-Type: application/json' -d '{"reference": "A-1", "amount": 100}'`,
 		"Put your own tables and statements in place of the sample: db/migrations/00001_orders.sql, its intent's migration beside it, db/queries/orders.sql",
 		"After each change of a query or a migration: go generate .",

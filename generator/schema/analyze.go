@@ -131,12 +131,15 @@ func (f *factCollector) visit(m proto.Message) bool {
 		f.noteEarly(n.FromClause, n.GetWithClause())
 	case *pg.InsertStmt:
 		f.write(n.Relation)
+		f.shape.Rewrites = f.shape.Rewrites || n.GetOnConflictClause().GetAction() == pg.OnConflictAction_ONCONFLICT_UPDATE
 		f.noteEarly(nil, n.GetWithClause())
 	case *pg.UpdateStmt:
 		f.write(n.Relation)
+		f.shape.Rewrites = true
 		f.noteEarly(n.FromClause, n.GetWithClause())
 	case *pg.DeleteStmt:
 		f.write(n.Relation)
+		f.shape.Rewrites = true
 		f.noteEarly(n.UsingClause, n.GetWithClause())
 	case *pg.MergeStmt:
 		f.refuseMerge(f.at(int32(f.stmt.Start)))

@@ -24,6 +24,7 @@ func (r *chunkReader) annotations() {
 	for _, a := range all {
 		r.apply(a)
 	}
+	r.decl.Decl.reachTool(inQuery, r.diags)
 }
 
 // apply reads one annotation into the declarations.

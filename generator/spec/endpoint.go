@@ -111,6 +111,7 @@ func (r *endpointReader) endpoint(e yamltree.Entry) *Endpoint {
 			words.read(k)
 		}
 	}
+	ep.Decl.reachTool(inEndpoint, r.diags)
 	r.required(ep, entries)
 	return ep
 }

@@ -27,6 +27,7 @@ type Declarations struct {
 	HTTP      *HTTP
 	Webhook   *Webhook // HTTP is the route that follows from it
 	Consume   *Consume // HTTP stands for it, though no request comes over HTTP
+	Tool      *Tool    // HTTP is a stand-in where the tool is the only way to the operation
 	Operation *Name
 	Tags      []Name
 	Key       *Key

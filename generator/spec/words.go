@@ -42,7 +42,7 @@ func words() []word {
 		{name: "http", form: "METHOD /path/{name} [STATUS]", example: "POST /v1/transfers 201", operation: true, once: true, parse: parseHTTP},
 		{name: "webhook", form: "SYSTEM [TYPE …]", example: "stripe payment_intent.succeeded", operation: true, once: true, parse: parseWebhook},
 		{name: "consume", form: "TOPIC [TYPE …]", example: "order.created", operation: true, once: true, parse: parseConsume},
-		{name: "tool", operation: true, notYet: true},
+		{name: "tool", form: `NAME ["description"]`, example: `issue_invoice "Issue an invoice for an order."`, operation: true, once: true, parse: parseTool},
 		{name: "operation", form: "NAME", example: "CreateTransfer", operation: true, once: true, parse: parseOperation},
 		{name: "tag", form: "NAME, …", example: "[transfers]", operation: true, parse: parseTag},
 		{name: "key", form: `SOURCE [prefix="…"], or header [required|optional], or intent, or none`, example: "header optional", operation: true, once: true, parse: parseKey},
@@ -62,6 +62,7 @@ var aliases = map[string]string{
 	"failure": "error", "violation": "error", "success": "status", "check": "require", "guard": "require", "assert": "require",
 	"tags": "tag", "headers": "header", "errors": "error", "hide": "omit", "exclude": "omit", "source": "bind", "arg": "bind", "from": "bind",
 	"id": "operation", "operationid": "operation", "ttl": "policy", "timeout": "policy", "event": "outbox", "publish": "outbox", "subscribe": "consume",
+	"agent": "tool", "mcp": "tool", "function": "tool",
 	"background": "async", "queue": "async", "later": "async",
 }
 

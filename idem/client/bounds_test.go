@@ -163,6 +163,7 @@ func TestTheBoundsEndWhenAStreamBegins(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		defer func() { _ = resp.Body.Close() }()
 		if body, err := io.ReadAll(resp.Body); err != nil || string(body) != "late" {
 			t.Error(string(body), err)
 		}

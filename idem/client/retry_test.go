@@ -103,7 +103,7 @@ func TestWhatIsNotSafeToRepeatIsSentOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _, err = c.Do(t.Context(), req)
+		_, _, err = c.Do(t.Context(), req) //nolint:bodyclose // there is no response
 		var failed *client.Error
 		if !errors.As(err, &failed) || !failed.Unknown || failed.Tries != want || n != want {
 			t.Errorf("%s: %d tries, %+v; want %d", method, n, failed, want)
@@ -258,11 +258,11 @@ func TestAFaultOfTheRequestItselfIsNotRepeated(t *testing.T) {
 	}
 	req.Body, _ = reading()
 	req.GetBody = reading
-	if _, meta, err := c.Do(t.Context(), req); !errors.Is(err, broken) || n != 1 || meta.Tries != 1 {
+	if _, meta, err := c.Do(t.Context(), req); !errors.Is(err, broken) || n != 1 || meta.Tries != 1 { //nolint:bodyclose // there is no response
 		t.Errorf("%v after %d tries", err, n)
 	}
 	req.Body, req.GetBody = io.NopCloser(failing{broken}), nil
-	if _, _, err := c.Do(t.Context(), req); !errors.Is(err, broken) || n != 1 {
+	if _, _, err := c.Do(t.Context(), req); !errors.Is(err, broken) || n != 1 { //nolint:bodyclose // there is no response
 		t.Errorf("%v after %d tries; want none", err, n)
 	}
 }
@@ -283,7 +283,7 @@ func TestPrepareSeesEveryTryAndMayEndTheCall(t *testing.T) {
 		return nil
 	}})
 	req := post(t, s, "k", "x")
-	if _, meta, err := c.Do(t.Context(), req); !errors.Is(err, refused) || meta.Tries != 3 || s.tries() != 2 {
+	if _, meta, err := c.Do(t.Context(), req); !errors.Is(err, refused) || meta.Tries != 3 || s.tries() != 2 { //nolint:bodyclose // there is no response
 		t.Errorf("%v, %+v, %d requests", err, meta, s.tries())
 	}
 	if req.Header.Get("Authorization") != "" {

@@ -19,7 +19,8 @@ func (a *app) doctor() *cobra.Command {
 		Use:   "doctor",
 		Short: "Examine a database, and the pooler before it",
 		Long: `Asks a database what would keep the service from working as it should: version and settings, clock,
-pooling, the runtime's tables and indexes, overdue keys, dead events. Where the service's sources are
+pooling, the runtime's tables, indexes and rights, overdue keys, held and overdue work, dead
+and overdue events. Where the service's sources are
 (idemgen.yaml), also pending migrations, indexes of intents that are missing or INVALID, and
 triggers and rules that the plans don't know of. Writes nothing. Use the service's own URL.
 Exit code 1: something was found.`,

@@ -13,6 +13,7 @@ type keysFlags struct {
 	database
 	scope, operation, key string
 	expired, unfinished   bool
+	held                  bool
 }
 
 func (f *keysFlags) flags(cmd *cobra.Command) {
@@ -25,16 +26,20 @@ func (f *keysFlags) flags(cmd *cobra.Command) {
 func (f *keysFlags) states(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.expired, "expired", false, "only keys whose record has expired and was not swept yet")
 	cmd.Flags().BoolVar(&f.unfinished, "unfinished", false, "only keys without an answer: work that commits in between")
+	cmd.Flags().BoolVar(&f.held, "held", false, "only work that waits for an operator's word")
 }
 
 func (f *keysFlags) filter() keyring.Filter {
-	return keyring.Filter{Scope: f.scope, Operation: f.operation, Key: f.key, Expired: f.expired, Unfinished: f.unfinished}
+	return keyring.Filter{Scope: f.scope, Operation: f.operation, Key: f.key, Expired: f.expired, Unfinished: f.unfinished, Held: f.held}
 }
 
 // check refuses operations that no row can have.
 func (f *keysFlags) check() error {
 	if f.operation != "" && !strings.Contains(f.operation, ".") {
 		return &usageError{"--operation " + f.operation + " has no service", "keys are stored under service.Operation, like payments." + f.operation}
+	}
+	if f.held && f.expired {
+		return &usageError{"--held and --expired exclude each other", "held work does not expire: leave --expired out"}
 	}
 	return nil
 }

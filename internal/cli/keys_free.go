@@ -13,14 +13,23 @@ import (
 func (a *app) keysRelease() *cobra.Command {
 	var f keysFlags
 	var c consent
+	var word verdict
 	cmd := &cobra.Command{
-		Use:   "release KEY --scope SCOPE",
-		Short: "Free a key whose work is unfinished, so that its next request runs",
-		Long: `Deletes a claim that has no answer. What the work committed before stays, and the next request with
-the key begins from the start: look first whether it was done. A key with an answer is not
-released (see "keys purge"), and one whose request is running neither.`,
+		Use:   "release KEY --scope SCOPE [--retry | --refuse]",
+		Short: "Free a key whose work is unfinished, or decide how held work goes on",
+		Long: `Held work waits for an operator: look into the other system, then decide. --retry says that the call
+was not done, or may be made again with the same key; --refuse that it was not done and never will
+be: the calls before it are taken back, and the request is answered with 409 given-up.
+
+Without either, deletes a claim that has no answer, and the work behind it. What the work committed
+before stays, and the next request with the key begins from the start, with other keys for its calls: look
+first whether it was done. A key with an answer is not released (see "keys purge"), and one whose
+request is running neither.`,
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := word.check(); err != nil {
+				return err
+			}
 			ring, found, err := a.find(cmd, &f, args)
 			if err != nil {
 				return err
@@ -29,6 +38,9 @@ released (see "keys purge"), and one whose request is running neither.`,
 			k, err := single(found)
 			if err != nil {
 				return err
+			}
+			if word.given() {
+				return a.decide(cmd.Context(), ring, k, word, c)
 			}
 			if k.Unfinished() {
 				yes, err := a.confirm(c, "Release the key of %s? Its next request runs from the start", k.Operation)
@@ -40,6 +52,7 @@ released (see "keys purge"), and one whose request is running neither.`,
 		},
 	}
 	f.flags(cmd)
+	word.flags(cmd)
 	c.flag(cmd)
 	return cmd
 }
@@ -68,7 +81,9 @@ func (a *app) released(k keyring.Key, err error) error {
 	case errors.Is(err, keyring.ErrFinished):
 		hint = fmt.Sprintf("it is answered with %d until %s; `%s` deletes the record, and the next request runs again", k.Status, instant(k.ExpiresAt), "idemgen keys purge")
 	case errors.Is(err, keyring.ErrRunning):
-		hint = "it ends by itself, at the latest after the operation's timeout"
+		hint = "it ends by itself, at the latest after the operation's timeout; work of a process that is gone is free when its lease ends"
+	case errors.Is(err, keyring.ErrNotHeld):
+		hint = "`idemgen keys list --held` shows what is"
 	case errors.Is(err, keyring.ErrGone):
 		hint = "it was finished or swept meanwhile"
 	default:

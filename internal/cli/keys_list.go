@@ -17,8 +17,8 @@ func (a *app) keysList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List keys, without their answers",
-		Long: `Lists keys in the order of their scope; with --expired or --unfinished in the order in which they expire.
---scope, --expired and --unfinished go by an index; --operation or --key alone reads the whole table.
+		Long: `Lists keys in the order of their scope; with --expired or --unfinished in the order in which they
+expire, with --held the oldest first. --scope, --expired, --unfinished and --held go by an index; --operation or --key alone reads the whole table.
 --limit rows are shown; the last line then says how to go on.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -45,8 +45,12 @@ func (a *app) keysList() *cobra.Command {
 					break
 				}
 			}
+			work, err := workBehind(cmd.Context(), ring, found)
+			if err != nil {
+				return explained(err)
+			}
 			end()
-			return a.listed(f.filter(), found, limit)
+			return a.listed(f.filter(), found, work, limit)
 		},
 	}
 	f.flags(cmd)
@@ -67,6 +71,8 @@ type keyJSON struct {
 	ExpiresAt string `json:"expires_at"` // RFC 3339, or infinity
 	Expired   bool   `json:"expired"`
 	Size      int32  `json:"size"`
+	// Work is of unfinished keys that commit in between.
+	Work *workJSON `json:"work,omitempty"`
 }
 
 type keysJSON struct {
@@ -74,7 +80,7 @@ type keysJSON struct {
 	Next string    `json:"next,omitempty"`
 }
 
-func (a *app) listed(f keyring.Filter, found []keyring.Key, limit int) error {
+func (a *app) listed(f keyring.Filter, found []keyring.Key, work []*keyring.Work, limit int) error {
 	next := ""
 	if len(found) > limit {
 		found = found[:limit]
@@ -82,8 +88,10 @@ func (a *app) listed(f keyring.Filter, found []keyring.Key, limit int) error {
 	}
 	if a.format == "json" {
 		out := keysJSON{Keys: []keyJSON{}, Next: next}
-		for _, k := range found {
-			out.Keys = append(out.Keys, jsonOf(k))
+		for i, k := range found {
+			key := jsonOf(k)
+			key.Work = workOf(work[i])
+			out.Keys = append(out.Keys, key)
 		}
 		return a.printJSON(out)
 	}
@@ -95,8 +103,8 @@ func (a *app) listed(f keyring.Filter, found []keyring.Key, limit int) error {
 		return nil
 	}
 	t := table{head: []string{"SCOPE", "OPERATION", "KEY", "STATUS", "CREATED", "EXPIRES", "BYTES"}}
-	for _, k := range found {
-		t.add(k.Scope, k.Operation, k.Key, statusText(k), instant(k.CreatedAt), expiry(k), fmt.Sprint(k.Size))
+	for i, k := range found {
+		t.add(k.Scope, k.Operation, k.Key, stateOf(k, work[i]), instant(k.CreatedAt), expiry(k), fmt.Sprint(k.Size))
 	}
 	if err := t.write(a.env.Stdout, a.env.Width); err != nil {
 		return err
@@ -108,14 +116,7 @@ func (a *app) listed(f keyring.Filter, found []keyring.Key, limit int) error {
 }
 
 func jsonOf(k keyring.Key) keyJSON {
-	return keyJSON{k.Scope, k.Operation, k.Key, k.Status, k.Attempt, instant(k.CreatedAt), instant(k.ExpiresAt), k.Expired, k.Size}
-}
-
-func statusText(k keyring.Key) string {
-	if k.Unfinished() {
-		return "unfinished"
-	}
-	return fmt.Sprint(k.Status)
+	return keyJSON{k.Scope, k.Operation, k.Key, k.Status, k.Attempt, instant(k.CreatedAt), instant(k.ExpiresAt), k.Expired, k.Size, nil}
 }
 
 func expiry(k keyring.Key) string {

@@ -34,7 +34,13 @@ what nobody else should read, so it is shown only if --show-body asks for it.`,
 				if err != nil {
 					return explained(err)
 				}
-				out = append(out, shownJSON{jsonOf(k), d.Fingerprint, d.Headers, d.Body})
+				work, err := ring.Work(cmd.Context(), []keyring.Key{k})
+				if err != nil {
+					return explained(err)
+				}
+				key := jsonOf(k)
+				key.Work = workOf(work[0])
+				out = append(out, shownJSON{key, d.Fingerprint, d.Headers, d.Body})
 			}
 			if a.format == "json" {
 				return a.printJSON(out)
@@ -70,10 +76,11 @@ func (a *app) showKey(s shownJSON, again bool) {
 	if s.Expired {
 		expires += " (expired)"
 	}
-	for _, line := range [][2]string{
+	lines := [][2]string{
 		{"scope", s.Scope}, {"operation", s.Operation}, {"key", s.Key}, {"status", state}, {"attempt", fmt.Sprint(s.Attempt)},
 		{"created", s.CreatedAt}, {"expires", expires}, {"fingerprint", s.Fingerprint}, {"headers", s.Headers}, {"body", fmt.Sprintf("%d bytes", s.Size)},
-	} {
+	}
+	for _, line := range append(lines, s.Work.lines()...) {
 		if line[1] != "" {
 			a.print("%-12s %s", line[0]+":", printable(line[1]))
 		}

@@ -13,8 +13,8 @@ import (
 type eventAct struct {
 	done string // "retried"
 	do   func(context.Context, *pgxpool.Pool, outbox.Selection) (int64, error)
-	// needsYes: it can't be undone.
-	needsYes bool
+	// question is asked first: it can't be undone. "": nothing is asked.
+	question string
 }
 
 func (a *app) outboxRetry() *cobra.Command {
@@ -38,12 +38,13 @@ them with the same ordering key go on. The rows are kept as PROCESSED, with the 
 What is leased stays as it is.
 
 Exit code 1: there was no such event.`,
-	}, eventAct{done: "discarded", do: outbox.Discard, needsYes: true})
+	}, eventAct{done: "discarded", do: outbox.Discard, question: "Discard %s? The receiver never gets what is discarded"})
 }
 
 func (a *app) eventCommand(cmd *cobra.Command, act eventAct) *cobra.Command {
 	var f outboxFlags
-	var all, yes bool
+	var c consent
+	var all bool
 	cmd.Args = atMost(1)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		chosen := outbox.Selection{Scope: f.scope, Topic: f.topic, ID: firstOr(args, "")}
@@ -52,8 +53,11 @@ func (a *app) eventCommand(cmd *cobra.Command, act eventAct) *cobra.Command {
 			return errEventID(chosen.ID)
 		case chosen.ID == "" && f.scope == "" && f.topic == "" && !all:
 			return &usageError{"no event is chosen", "write the ID of one, or --scope, --topic or --all"}
-		case act.needsYes && !yes:
-			return &usageError{"this can't be undone: the receiver never gets what is discarded", "add --yes"}
+		}
+		if act.question != "" {
+			if yes, err := a.confirm(c, act.question, f.described(chosen.ID)); err != nil || !yes {
+				return err
+			}
 		}
 		pool, err := a.open(cmd.Context(), f.database)
 		if err != nil {
@@ -68,10 +72,25 @@ func (a *app) eventCommand(cmd *cobra.Command, act eventAct) *cobra.Command {
 	}
 	f.flags(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "all dead events")
-	if act.needsYes {
-		cmd.Flags().BoolVar(&yes, "yes", false, "I know that it can't be undone")
+	if act.question != "" {
+		c.flag(cmd)
 	}
 	return cmd
+}
+
+// described says in words which events are chosen.
+func (f *outboxFlags) described(id string) string {
+	what := "all dead events"
+	if id != "" {
+		what = "one event"
+	}
+	if f.topic != "" {
+		what += " of topic " + printable(f.topic)
+	}
+	if f.scope != "" {
+		what += " of scope " + printable(f.scope)
+	}
+	return what
 }
 
 func (a *app) acted(done string, n int64) error {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"text/tabwriter"
-	"unicode"
 
 	"github.com/spf13/cobra"
 )
@@ -72,17 +70,15 @@ func (a *app) eventsListed(s eventSearch, found []eventRow, limit int) error {
 		a.print("no %s events", strings.ToLower(s.status))
 		return nil
 	}
-	w := tabwriter.NewWriter(a.env.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tSCOPE\tTOPIC\tORDER KEY\tCREATED\tFAILED\tSTATE")
+	t := table{head: []string{"ID", "SCOPE", "TOPIC", "ORDER KEY", "CREATED", "FAILED", "STATE"}}
 	for _, e := range found {
 		order := ""
 		if e.OrderKey != nil {
 			order = *e.OrderKey
 		}
-		fmt.Fprintln(w, strings.Join([]string{e.ID, inCell(e.Scope), inCell(e.Topic), inCell(order), inSeconds(e.CreatedAt),
-			strconv.Itoa(int(e.Failures)), inCell(e.state())}, "\t"))
+		t.add(e.ID, e.Scope, e.Topic, order, inSeconds(e.CreatedAt), strconv.Itoa(int(e.Failures)), e.state())
 	}
-	if err := w.Flush(); err != nil {
+	if err := t.write(a.env.Stdout, a.env.Width); err != nil {
 		return err
 	}
 	if next != "" {
@@ -122,14 +118,6 @@ func inSeconds(text string) string {
 	whole, _, cut := strings.Cut(text, ".")
 	if cut {
 		return whole + "Z"
-	}
-	return text
-}
-
-// inCell quotes what would break a line of a table: these are other people's texts.
-func inCell(text string) string {
-	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return strconv.Quote(text)
 	}
 	return text
 }

@@ -81,7 +81,7 @@ func (a *app) eventShown(e eventShown) error {
 	}
 	line := func(name, value string) {
 		if value != "" {
-			a.print("%-10s %s", name, inCell(value))
+			a.print("%-10s %s", name, printable(value))
 		}
 	}
 	line("id", e.ID)

@@ -14,6 +14,7 @@ RETURNING id, order_id, amount, currency, status, note, created_at;
 -- name: CapturePayment :one
 -- Capture an authorized payment. A payment can be captured once.
 -- @http POST /v1/payments/{id}/capture 200
+-- @tool capture_payment "Capture an authorized payment: takes the money. A payment can be captured once."
 -- @empty 409 not_authorized "the payment isn't waiting for its capture"
 -- @outbox payment.captured key=order_id
 -- @tag payments
@@ -25,6 +26,7 @@ RETURNING id, order_id, amount, currency, status, captured_at;
 -- name: GetPayment :one
 -- Read a payment.
 -- @http GET /v1/payments/{id}
+-- @tool get_payment
 -- @empty 404 no_such_payment "there is no such payment"
 -- @tag payments
 SELECT id, order_id, amount, currency, status, note, created_at, captured_at

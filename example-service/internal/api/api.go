@@ -175,6 +175,9 @@ func (s *Service) Mount(r chi.Router, ops ...idem.Name) error {
 		if op.Consumer.Topic != "" {
 			return fmt.Errorf("api: operation %s takes messages of %s, and has no route: see Consume", name, op.Consumer.Topic)
 		}
+		if op.Path == "" {
+			return fmt.Errorf("api: operation %s has no route: it is a tool alone", name)
+		}
 		route := idem.RouteShape(op.Method, op.Path)
 		if taken[route] && !shared[route] {
 			return fmt.Errorf("api: operation %s: the router has a route %s %s already", name, op.Method, op.Path)
@@ -226,6 +229,10 @@ func (s *Service) Handler(op idem.Name) http.Handler { return s.inner.Handler(op
 // the service has no such operation.
 func (s *Service) StatusHandler(op idem.Name) http.Handler { return s.inner.StatusHandler(op) }
 
+// Tools are the operations that agents call, by name. Package idem/tool makes their
+// keys, and adapters/mcp serves them.
+func (s *Service) Tools() []idem.Tool[Caller] { return idem.ToolsOf(s.inner, Caller.values) }
+
 // ExposedHeaders are the response headers that a CORS layer should expose to
 // scripts: the runtime's, and those that operations declare.
 func (s *Service) ExposedHeaders() []string { return s.inner.ExposedHeaders() }
@@ -250,8 +257,10 @@ func serviceConfig() idem.Config {
 			createPayoutOperation(),
 			createTransferOperation(),
 			deleteCustomerOperation(),
+			findInvoicesOperation(),
 			getAccountOperation(),
 			getPaymentOperation(),
+			issueInvoiceOperation(),
 			listPaymentsOperation(),
 			patchCustomerOperation(),
 			paymentCapturedOperation(),

@@ -21,6 +21,11 @@ const CapturePayment idem.Name = "CapturePayment"
 //go:embed sql/capture_payment.sql
 var capturePaymentSQL string
 
+// capturePaymentTool is what agents are told of the operation.
+//
+//go:embed tools/capture_payment.json
+var capturePaymentTool string
+
 func capturePaymentOperation() *idem.Operation {
 	return &idem.Operation{
 		Name:     CapturePayment,
@@ -66,6 +71,7 @@ func capturePaymentOperation() *idem.Operation {
 				Writes: []string{"public.payments"},
 			},
 		},
+		Tool: idem.ToolSpec{Definition: capturePaymentTool, KeyArgument: true},
 	}
 }
 

@@ -21,6 +21,11 @@ const GetPayment idem.Name = "GetPayment"
 //go:embed sql/get_payment.sql
 var getPaymentSQL string
 
+// getPaymentTool is what agents are told of the operation.
+//
+//go:embed tools/get_payment.json
+var getPaymentTool string
+
 func getPaymentOperation() *idem.Operation {
 	return &idem.Operation{
 		Name:     GetPayment,
@@ -54,6 +59,7 @@ func getPaymentOperation() *idem.Operation {
 				},
 			},
 		},
+		Tool: idem.ToolSpec{Definition: getPaymentTool},
 	}
 }
 

@@ -63,6 +63,16 @@ type Account struct {
 	CreatedAt pgtype.Timestamptz
 }
 
+type AgentStep struct {
+	TenantID    string
+	Key         string
+	Tool        string
+	Status      string
+	InvoiceID   int64
+	CreatedAt   pgtype.Timestamptz
+	ProcessedAt pgtype.Timestamptz
+}
+
 type ApiKey struct {
 	Digest    []byte
 	TenantID  string
@@ -135,6 +145,15 @@ type IdemWork struct {
 	Refusal    []byte
 	CreatedAt  pgtype.Timestamptz
 	ExpiresAt  pgtype.Timestamptz
+}
+
+type Invoice struct {
+	ID        int64
+	TenantID  string
+	OrderID   string
+	Amount    int64
+	Currency  string
+	CreatedAt pgtype.Timestamptz
 }
 
 type Order struct {

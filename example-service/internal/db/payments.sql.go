@@ -34,6 +34,7 @@ type CapturePaymentRow struct {
 
 // Capture an authorized payment. A payment can be captured once.
 // @http POST /v1/payments/{id}/capture 200
+// @tool capture_payment "Capture an authorized payment: takes the money. A payment can be captured once."
 // @empty 409 not_authorized "the payment isn't waiting for its capture"
 // @outbox payment.captured key=order_id
 // @tag payments
@@ -128,6 +129,7 @@ type GetPaymentRow struct {
 
 // Read a payment.
 // @http GET /v1/payments/{id}
+// @tool get_payment
 // @empty 404 no_such_payment "there is no such payment"
 // @tag payments
 func (q *Queries) GetPayment(ctx context.Context, arg GetPaymentParams) (GetPaymentRow, error) {

@@ -82,9 +82,9 @@ func Examine(ctx context.Context, p Patient) ([]Finding, error) {
 		run  func(context.Context, *exam) error
 	}{
 		{"server", server}, {"settings", settings}, {"clock", clock}, {"pooling", pooling},
-		{"runtime tables", runtimeTables}, {"runtime indexes", runtimeIndexes}, {"autovacuum", autovacuum},
+		{"runtime tables", runtimeTables}, {"runtime indexes", runtimeIndexes}, {"grants", grants}, {"autovacuum", autovacuum},
 		{"migrations", migrations}, {"intents", intents}, {"triggers and rules", hooks}, {"session state", sessionState},
-		{"overdue keys", overdueKeys}, {"events", events},
+		{"overdue keys", overdueKeys}, {"unfinished work", work}, {"events", events},
 	} {
 		e.check = c.name
 		bounded, cancel := context.WithTimeout(ctx, patience)

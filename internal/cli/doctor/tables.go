@@ -89,7 +89,7 @@ func runtimeIndexes(ctx context.Context, e *exam) error {
 const tableOptions = `
 SELECT c.relname::text, coalesce(array_to_string(c.reloptions, ','), '')
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = 'idem' AND c.relname IN ('keys', 'outbox') AND c.relkind IN ('r', 'p')`
+WHERE n.nspname = 'idem' AND c.relname IN ('keys', 'outbox', 'work') AND c.relkind IN ('r', 'p')`
 
 // autovacuum looks at what keeps the tables small, and the plans of cached
 // statements good: a table that was swept empty must not be truncated.
@@ -106,7 +106,7 @@ func autovacuum(ctx context.Context, e *exam) error {
 	if global == "off" {
 		e.add(Problem, "turn autovacuum on: ALTER SYSTEM SET autovacuum = on", "autovacuum is off: swept keys go on to take space, and every look-up gets slower")
 	}
-	for _, table := range []string{"keys", "outbox"} {
+	for _, table := range []string{"keys", "outbox", "work"} {
 		text, there := options[table]
 		if !there {
 			continue

@@ -39,6 +39,7 @@ type Filter struct {
 	Key        string
 	Expired    bool
 	Unfinished bool
+	Held       bool // only work that waits for an operator
 }
 
 // Ring is the keys of one database. It is safe for concurrent use.
@@ -113,8 +114,8 @@ var (
 	ErrFinished = errors.New("the key has an answer")
 )
 
-// Release deletes a claim that has no answer, so that the next request with its
-// key runs. The error is one of those above where it did not.
+// Release deletes a claim that has no answer, and the work behind it, so that the
+// next request with its key runs. The error is one of those above where it did not.
 func (r *Ring) Release(ctx context.Context, k Key) error {
 	if !k.Unfinished() {
 		return ErrFinished
@@ -127,6 +128,9 @@ func (r *Ring) Release(ctx context.Context, k Key) error {
 		}
 		if !free {
 			return ErrRunning
+		}
+		if err := releaseWork(ctx, tx, k); err != nil {
+			return err
 		}
 		n, err := q.ReleaseKey(ctx, gen.ReleaseKeyParams{Scope: k.Scope, Digest: k.Digest})
 		if err == nil && n == 0 {

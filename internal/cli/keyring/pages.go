@@ -76,16 +76,16 @@ func (w *walker) page(ctx context.Context, c Cursor) ([]Key, error) {
 		c.digest = []byte{}
 	}
 	switch {
+	case f.Held:
+		rows, err := w.queries.PageHeldKeys(ctx, gen.PageHeldKeysParams{AfterAt: orBeginning(c.at), AfterScope: c.scope, AfterDigest: c.digest,
+			Scope: f.Scope, Operation: f.Operation, Key: f.Key, Page: w.size})
+		return keys(rows), err
 	case w.byTime() && c.endless:
 		rows, err := w.queries.PageEndlessKeys(ctx, gen.PageEndlessKeysParams{AfterScope: c.scope, AfterDigest: c.digest,
 			Scope: f.Scope, Operation: f.Operation, Key: f.Key, Page: w.size})
 		return keys(rows), err
 	case w.byTime():
-		at := c.at
-		if !at.Valid {
-			at = pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
-		}
-		rows, err := w.queries.PageExpiredKeys(ctx, gen.PageExpiredKeysParams{AfterAt: at, AfterScope: c.scope, AfterDigest: c.digest,
+		rows, err := w.queries.PageExpiredKeys(ctx, gen.PageExpiredKeysParams{AfterAt: orBeginning(c.at), AfterScope: c.scope, AfterDigest: c.digest,
 			Unfinished: f.Unfinished, Scope: f.Scope, Operation: f.Operation, Key: f.Key, Page: w.size})
 		return keys(rows), err
 	case f.Scope != "":
@@ -98,16 +98,27 @@ func (w *walker) page(ctx context.Context, c Cursor) ([]Key, error) {
 	return keys(rows), err
 }
 
+// orBeginning is a time, or the one before all.
+func orBeginning(at pgtype.Timestamptz) pgtype.Timestamptz {
+	if !at.Valid {
+		return pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
+	}
+	return at
+}
+
 // cursor is the place behind the last row of a page.
 func (w *walker) cursor(c Cursor, page []Key) Cursor {
 	last := page[len(page)-1]
+	if w.filter.Held {
+		return Cursor{scope: last.Scope, digest: last.Digest, at: last.CreatedAt}
+	}
 	return Cursor{scope: last.Scope, digest: last.Digest, at: last.ExpiresAt, endless: c.endless}
 }
 
 // next is where to go on after the last page: from the expired claims to those
 // that never expire, unless only the former are wanted.
 func (w *walker) next(c Cursor) Cursor {
-	if w.filter.Unfinished && !w.filter.Expired && !c.endless {
+	if !w.filter.Held && w.filter.Unfinished && !w.filter.Expired && !c.endless {
 		return Cursor{endless: true}
 	}
 	return Cursor{done: true}
@@ -120,7 +131,7 @@ func (f Filter) After(k Key) Cursor {
 
 // row is what all lists give: one set of columns.
 type row interface {
-	gen.PageKeysRow | gen.PageKeysOfScopeRow | gen.PageExpiredKeysRow | gen.PageEndlessKeysRow | gen.FindKeysRow
+	gen.PageKeysRow | gen.PageKeysOfScopeRow | gen.PageExpiredKeysRow | gen.PageEndlessKeysRow | gen.PageHeldKeysRow | gen.FindKeysRow
 }
 
 func keys[R row](rows []R) []Key {
