@@ -17,8 +17,9 @@ func TestTheContractKnowsEveryProblem(t *testing.T) {
 		"method-not-allowed": true, // of the router
 		"forbidden":          true, // of Options.AuthorizeReplay; the document's default response
 		"caller-invalid":     true, // of calls from Go
-		// of webhooks, which are no part of the contract with clients
+		// of webhooks and messages, which are no part of the contract with clients
 		"delivery-id-missing": true,
+		"message-id-missing":  true,
 	}
 	codes := problemCodes(t)
 	for code, p := range codes {

@@ -139,11 +139,17 @@ A **problem** is ` + "`STATUS [code] [\"title\"]`" + `. A **source** is one of t
 	language := spec.Language()
 	wordTable(t, &b, "Words of statements", specs, language, func(w spec.Word) bool { return !w.Operation && !w.Reserved })
 	wordTable(t, &b, "Words of operations", specs, language, func(w spec.Word) bool { return w.Operation && !w.Reserved })
-	b.WriteString("\n## Reserved words\n\nThey belong to the language, and this version refuses them (IDEM010):")
-	for i, w := range slices.DeleteFunc(slices.Clone(language), func(w spec.Word) bool { return !w.Reserved }) {
-		b.WriteString(map[bool]string{true: " ", false: ", "}[i == 0] + "`@" + w.Name + "`")
+	b.WriteString("\n## Reserved words\n\n")
+	reserved := slices.DeleteFunc(slices.Clone(language), func(w spec.Word) bool { return !w.Reserved })
+	if len(reserved) == 0 {
+		b.WriteString("There are none: this version has every word of the language.\n")
+	} else {
+		b.WriteString("They belong to the language, and this version refuses them (IDEM010):")
+		for i, w := range reserved {
+			b.WriteString(map[bool]string{true: " ", false: ", "}[i == 0] + "`@" + w.Name + "`")
+		}
+		b.WriteString(".\n")
 	}
-	b.WriteString(".\n")
 	isWord := func(name string) bool {
 		return slices.ContainsFunc(language, func(w spec.Word) bool { return w.Name == name })
 	}

@@ -131,6 +131,7 @@ func TestConsumer(t *testing.T) {
 	t.Run("DuplicatesAndFailures", func(t *testing.T) { consumesOnce(t, b) })
 	t.Run("ConnectionLost", func(t *testing.T) { survivesLostConnection(t, b) })
 	t.Run("Poison", func(t *testing.T) { buriesPoison(t, b) })
+	t.Run("Documented", func(t *testing.T) { documentedConsumerConsumes(t, b) })
 	t.Run("StopUnderLoad", func(t *testing.T) { stopsUnderLoad(t, b) })
 }
 

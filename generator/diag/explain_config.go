@@ -59,9 +59,9 @@ func explainConfig() []Explanation {
 		},
 		{
 			Code: NotYet, Title: "not in this version yet",
-			Meaning: "The word is part of the language, but this version of idemgen does not do it yet. It is refused, because ignoring it would give a service without it.",
-			Wrong:   "-- @consume order.created",
-			Right:   "the query without @consume, until a version that does it",
+			Meaning: "The word is part of the language, but this version of idemgen does not do it yet. It is refused, because ignoring it would give a service without it. So it is with the key request of an endpoint.",
+			Wrong:   "request: {reason: text}",
+			Right:   "the endpoint without request, whose members are those that its steps bind",
 		},
 		{
 			Code: SpecForm, Title: "malformed endpoint spec",

@@ -5,7 +5,7 @@ func explainOperations() []Explanation {
 	return []Explanation{
 		{
 			Code: BindUnknown, Title: "a source that does not exist",
-			Meaning: "A source is body.NAME, body, path.NAME, query.NAME, header.NAME, caller.NAME, scope, key, has(body.NAME), now, uuid4, uuid7 or 'literal'; in a spec's steps also STEP.COLUMN and item.NAME. The parameter or the path parameter that is named must exist; for the binds of an endpoint, in one of its steps. A webhook has no caller but the scope that its verifier says.",
+			Meaning: "A source is body.NAME, body, path.NAME, query.NAME, header.NAME, caller.NAME, scope, key, has(body.NAME), now, uuid4, uuid7 or 'literal'; in a spec's steps also STEP.COLUMN and item.NAME. The parameter or the path parameter that is named must exist; for the binds of an endpoint, in one of its steps. A webhook has no caller but the scope that its verifier says, and a consumer none but that of its messages, and neither path nor query.",
 			Wrong:   "-- @bind tenant_id callr.tenant_id",
 			Right:   "-- @bind tenant_id caller.tenant_id",
 		},
@@ -17,19 +17,19 @@ func explainOperations() []Explanation {
 		},
 		{
 			Code: RouteConflict, Title: "two operations on one route, or with one name",
-			Meaning: "Method and path, names of path parameters apart, must be unique in a service; so must operation names. An async operation also has GET PATH/{event_id}, where its status is. Webhooks of one system share a route, so each type of delivery is for one of them, and one at most takes the rest.",
+			Meaning: "Method and path, names of path parameters apart, must be unique in a service; so must operation names. An async operation also has GET PATH/{event_id}, where its status is. Webhooks of one system share a route, so each type of delivery is for one of them, and one at most takes the rest; so it is with the consumers of a topic.",
 			Wrong:   "-- @http GET /v1/payments/{id}\n-- … and on another query: @http GET /v1/payments/{payment_id}",
 			Right:   "-- @http GET /v1/payments/{id}\n-- … and on the other: @http GET /v1/payments/by-order/{order_id}",
 		},
 		{
 			Code: RouteForm, Title: "a method, path or status that can't be",
-			Meaning: "Methods are GET, HEAD, POST, PUT, PATCH and DELETE, in capitals. A path begins with / and holds {name} for parameters; the SQL type decides what they accept, so patterns inside the braces and * are refused, as are query strings, %-escapes, empty segments, and . and .. as segments. The status is that of a success: 2xx, or a redirect. A webhook has a route of its own, so it has no @http.",
+			Meaning: "Methods are GET, HEAD, POST, PUT, PATCH and DELETE, in capitals. A path begins with / and holds {name} for parameters; the SQL type decides what they accept, so patterns inside the braces and * are refused, as are query strings, %-escapes, empty segments, and . and .. as segments. The status is that of a success: 2xx, or a redirect. A webhook has a route of its own and a consumer has none, so they have no @http.",
 			Wrong:   "-- @http post v1/payments 404",
 			Right:   "-- @http POST /v1/payments 201",
 		},
 		{
 			Code: KeyRule, Title: "a key rule that can't work here",
-			Meaning: "A key must come from the request and be the same at every try. now and uuid4 differ each time, a literal never does. body.NAME and query.NAME are inputs that a parameter takes; a key of its own comes as a header. @key intent needs an @intent, and a prefix may hold only names of path parameters. Calls and async operations need a key: what is done already is remembered under it. The key of a webhook is the id of its delivery.",
+			Meaning: "A key must come from the request and be the same at every try. now and uuid4 differ each time, a literal never does. body.NAME and query.NAME are inputs that a parameter takes; a key of its own comes as a header. @key intent needs an @intent, and a prefix may hold only names of path parameters. Calls and async operations need a key: what is done already is remembered under it. The key of a webhook is the id of its delivery. That of a consumer is the id of its message, or an input of it.",
 			Wrong:   "-- @key uuid7",
 			Right:   "-- @key header",
 		},

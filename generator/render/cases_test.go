@@ -18,7 +18,7 @@ func emitCases() []emitCase {
 		newCase("names", service(), reservedNames()),
 		newCase("open", openService(), moveStock(), readUnit()),
 		newCase("rides", service(), chargeRide(), createPayout()),
-		onlyHooks(),
+		onlyHooks(), onlyConsumers(),
 	}
 }
 

@@ -90,6 +90,10 @@ func (op *Operation) keyText() string {
 		}
 	case "intent":
 		text = "made of the intent's columns"
+	case "delivery":
+		text = "the id of the delivery"
+	case "message":
+		text = "the id of the message"
 	default:
 		text = "from " + op.Key.Source
 	}
