@@ -62,6 +62,9 @@ type Options struct {
 	Pool func(scope string) *pgxpool.Pool
 	// Pools lists every pool that Pool may give: Ready asks, Run sweeps them all.
 	Pools []*pgxpool.Pool
+	// Outbox dispatches the events of the operations: it is told of each commit
+	// that wrote some, and Run runs it. Nil: other processes dispatch.
+	Outbox idem.Outbox
 }
 
 // Service serves the operations. It is safe for concurrent use.
@@ -81,6 +84,7 @@ func New(pool *pgxpool.Pool, opts Options) (*Service, error) {
 		Pool:        opts.Pool,
 		Pools:       opts.Pools,
 		Problem:     opts.Problem,
+		Outbox:      opts.Outbox,
 		Webhooks:    opts.Webhooks,
 
 		AuthorizeReplay: opts.replayAuthorizer(),

@@ -168,8 +168,7 @@ func (s *Service) Handler(op idem.Name) http.Handler { return s.inner.Handler(op
 // scripts: the runtime's, and those that operations declare.
 func (s *Service) ExposedHeaders() []string { return s.inner.ExposedHeaders() }
 
-// Run sweeps expired keys, and dispatches events where Options.Outbox is set,
-// until ctx ends and work in flight is done.
+// Run sweeps expired keys until ctx ends and work in flight is done.
 func (s *Service) Run(ctx context.Context) error { return s.inner.Run(ctx) }
 
 // Ready fails where the runtime's tables are missing or of another version.
