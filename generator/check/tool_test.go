@@ -40,11 +40,11 @@ func TestToolHints(t *testing.T) {
 		"SELECT id FROM payments WHERE tenant_id = @tenant_id AND id = @id":            {true, false},
 		"SELECT id FROM payments WHERE tenant_id = @tenant_id AND id = @id FOR UPDATE": {true, false},
 		insert + " RETURNING id": {false, false},
-		"WITH made AS (" + insert + " RETURNING id) SELECT id FROM made":                                                               {false, false},
-		insert + " ON CONFLICT (id) DO UPDATE SET note = 'again' RETURNING id":                                                         {false, true},
-		"DELETE FROM payments WHERE tenant_id = @tenant_id AND id = @id RETURNING id":                                                  {false, true},
-		"WITH gone AS (DELETE FROM payments WHERE tenant_id = @tenant_id AND id = @id RETURNING id) SELECT id FROM gone":               {false, true},
-		"WITH old AS (UPDATE payments SET note = 'x' WHERE tenant_id = @tenant_id RETURNING id) SELECT id FROM old": {false, true},
+		"WITH made AS (" + insert + " RETURNING id) " + insert + " RETURNING id":                                                 {false, false},
+		insert + " ON CONFLICT (id) DO UPDATE SET note = 'again' RETURNING id":                                                   {false, true},
+		"DELETE FROM payments WHERE tenant_id = @tenant_id AND id = @id RETURNING id":                                            {false, true},
+		"WITH gone AS (DELETE FROM payments WHERE tenant_id = @tenant_id AND id = @id RETURNING id) " + insert + " RETURNING id": {false, true},
+		"WITH old AS (UPDATE payments SET note = 'x' WHERE tenant_id = @tenant_id RETURNING id) " + insert + " RETURNING id":     {false, true},
 	} {
 		op := service{queries: "-- name: Op :one\n-- @tool op \"It does.\"\n" + sql + ";\n"}.operation(t)
 		if got := [2]bool{op.ReadOnly(), op.Tool.Destructive}; got != want {
