@@ -44,3 +44,17 @@ func unindented(text string) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// isToolProblem reports whether package idem/tool makes a problem of that code.
+func isToolProblem(t *testing.T, code string) bool {
+	t.Helper()
+	text, err := os.ReadFile("../idem/tool/tool.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	meta, err := os.ReadFile("../idem/tool/meta.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Contains(string(text)+string(meta), `"`+code+`"`)
+}
