@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/idemgen/idemgen/generator/model"
 	"github.com/idemgen/idemgen/generator/plan"
 )
 
@@ -51,7 +52,10 @@ func (op *Operation) actors() []actor {
 func diagram(op *Operation) []event {
 	d := &drawing{op: op}
 	request := op.Method + " " + op.Path
-	if op.Key.From == "header" {
+	switch {
+	case op.Key.From == "header" && op.Method == model.MethodTool:
+		request += ", key with the call"
+	case op.Key.From == "header":
 		request += ", key in a header"
 	}
 	d.add(send, client, service, request)
