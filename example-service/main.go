@@ -106,7 +106,7 @@ func run(ctx context.Context, logger *slog.Logger, tenant, agent string) error {
 // newHandler puts the emitted operations behind the service's own
 // authentication, and the webhooks beside it.
 func newHandler(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger, cards *gateway.Client, secrets ...string) (http.Handler, *api.Service, error) {
-	svc, err := api.New(pool, api.Options{Caller: callerOf, Logger: logger, Go: functions(cards), Outbox: newDispatcher(logger, db.New(pool)), Webhooks: webhooks(secrets), MessageScope: tenantOfMessage})
+	svc, err := api.New(pool, api.Options{Caller: callerOf, Logger: logger, Go: functions(cards), Outbox: newDispatcher(logger, db.New(pool), cards), Webhooks: webhooks(secrets), MessageScope: tenantOfMessage})
 	if err != nil {
 		return nil, nil, err
 	}
