@@ -65,6 +65,7 @@ func ensureStream(ctx context.Context, js jetstream.JetStream, stream jetstream.
 	return err
 }
 
+// consumeOrders takes the messages of the stream orders to the service.
 func consumeOrders(ctx context.Context, js jetstream.JetStream, logger *slog.Logger, svc consume.Handler) error {
 	messages, err := js.CreateOrUpdateConsumer(ctx, "orders", jetstream.ConsumerConfig{
 		Durable: "payments", AckPolicy: jetstream.AckExplicitPolicy,
