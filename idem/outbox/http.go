@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -37,7 +38,7 @@ func (h *HTTP) Deliver(ctx context.Context, e Event) (Answer, error) {
 		return Answer{}, errors.New("the sink's URL can't be used") // the error would show it
 	}
 	for name, values := range h.Header {
-		r.Header[http.CanonicalHeaderKey(name)] = values
+		r.Header[http.CanonicalHeaderKey(name)] = slices.Clone(values) // Prepare may change them
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Idempotency-Key", quoteKey(e.Key))
@@ -72,7 +73,27 @@ func (h *HTTP) client() *http.Client {
 		client = *h.Client
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	client.Transport = unled{client.Transport}
 	return &client
+}
+
+// unled takes away a Location that can't be read: net/http would make an error of the
+// answer, with the Location in it, before it asks whether to follow.
+type unled struct{ http.RoundTripper }
+
+func (u unled) RoundTrip(r *http.Request) (*http.Response, error) {
+	transport := u.RoundTripper
+	if transport == nil {
+		transport = http.DefaultTransport
+	}
+	response, err := transport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.URL.Parse(response.Header.Get("Location")); err != nil {
+		response.Header.Del("Location")
+	}
+	return response, nil
 }
 
 // defaultTimeout is that of a sink without a client of its own.
