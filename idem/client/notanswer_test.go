@@ -73,3 +73,38 @@ func TestEndlessRefusalHoldsNothingUp(t *testing.T) {
 		t.Errorf("%q after %d tries, %v %v", body, meta.Tries, err, closing)
 	}
 }
+
+// What follows a switch of protocols is no body, and no bound would end its reading.
+func TestSwitchedProtocolIsNoSuccess(t *testing.T) {
+	ended := make(chan struct{})
+	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		conn, buffered, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = buffered.WriteString("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+		_ = buffered.Flush()
+		<-ended
+		_ = conn.Close()
+	})
+	defer close(ended)
+	c, err := client.New(s.URL, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := make(chan error, 1)
+	go func() {
+		_, err := c.Call(t.Context(), client.Call{Method: "POST", Path: "/", Keyed: true}, nil)
+		failed <- err
+	}()
+	select {
+	case err := <-failed:
+		var problem *client.Problem
+		if !errors.As(err, &problem) || problem.Status != http.StatusSwitchingProtocols {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("it is read for ever")
+	}
+}

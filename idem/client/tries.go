@@ -192,6 +192,11 @@ func (t *tries) take(resp *http.Response) ([]byte, error) {
 		}
 		return peek(resp)
 	}
+	if resp.StatusCode < 200 { // a protocol was switched to (101): what follows is no body, and no bound ends it
+		_ = resp.Body.Close()
+		resp.Body = http.NoBody
+		return nil, nil
+	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, t.o.MaxBody+1))
 	if err != nil {
 		return nil, err

@@ -95,3 +95,56 @@ func TestPrepareChangesItsOwnHeaders(t *testing.T) {
 		t.Errorf("%v, %v", err, sink.Header)
 	}
 }
+
+// says answers with bytes as they are, and leaves the connection open until the test ends.
+func says(t *testing.T, answer string) (url string) {
+	t.Helper()
+	ended := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		conn, buffered, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = buffered.WriteString(answer)
+		_ = buffered.Flush()
+		<-ended
+		_ = conn.Close()
+	}))
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(ended) })
+	return server.URL
+}
+
+// A receiver that switches protocols has refused, and its connection, which no context
+// ends any more, is not read.
+func TestSwitchedProtocolIsFinalAndNotRead(t *testing.T) {
+	ended := make(chan error, 1)
+	sink := &HTTP{URL: says(t, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")}
+	go func() {
+		_, err := sink.Deliver(t.Context(), Event{Key: "k"})
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if final, _ := what(err); !final {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("it is read for ever")
+	}
+}
+
+// What is received instead of HTTP is in no reason.
+func TestReasonsQuoteNothing(t *testing.T) {
+	for _, answer := range []string{
+		"HTTP/1.1 hunter2 x\r\n\r\n", "SSH-2.0 hunter2\r\n\r\n", "HTTP/1.1 200 OK\r\nhunter2\r\n\r\n", "HTTP/1.1 200 OK\r\n hunter2: x\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: hunter2\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: hunter2\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nhunter2\r\n",
+	} {
+		_, err := (&HTTP{URL: says(t, answer)}).Deliver(t.Context(), Event{Key: "k"})
+		if err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: %v", answer, err)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/textproto"
 	"slices"
 	"strings"
 	"time"
@@ -54,12 +55,14 @@ func (h *HTTP) Deliver(ctx context.Context, e Event) (Answer, error) {
 	}
 	response, err := h.client().Do(r)
 	if err != nil {
-		return Answer{}, fmt.Errorf("no answer: %w", withoutURL(err))
+		return Answer{}, fmt.Errorf("no answer: %w", unquoted{withoutURL(err)})
 	}
 	defer func() { _ = response.Body.Close() }()
-	content, err := io.ReadAll(io.LimitReader(response.Body, maxContent+1))
-	if err != nil {
-		return Answer{}, fmt.Errorf("the answer broke off: %w", err)
+	var content []byte
+	if response.StatusCode >= 200 { // what follows a 101 is no body, and may never end
+		if content, err = io.ReadAll(io.LimitReader(response.Body, maxContent+1)); err != nil {
+			return Answer{}, fmt.Errorf("the answer broke off: %w", unquoted{err})
+		}
 	}
 	answer := Answer{Status: response.StatusCode, Header: keptHeader(response.Header), Content: string(content)}
 	return answer, judge(response, content, time.Now())
@@ -107,6 +110,24 @@ func withoutURL(err error) error {
 	}
 	return err
 }
+
+// unquoted is an error of net/http without what it quotes, which is what was received:
+// where that is no HTTP it may be anything.
+type unquoted struct{ error }
+
+func (u unquoted) Error() string {
+	var protocol textproto.ProtocolError
+	if errors.As(u.error, &protocol) {
+		return "the answer is no HTTP"
+	}
+	text, _, cut := strings.Cut(u.error.Error(), `"`)
+	if cut {
+		text += "…"
+	}
+	return text
+}
+
+func (u unquoted) Unwrap() error { return u.error }
 
 // keptHeader are the headers of an answer that are kept with the event.
 func keptHeader(header http.Header) map[string]string {
