@@ -268,5 +268,5 @@ func (r *run) bury(ctx context.Context, from *kgo.Record, m consume.Message, rea
 	}
 	ctx, cancel := context.WithTimeout(ctx, commitTime)
 	defer cancel()
-	return r.client.ProduceSync(ctx, dead).FirstErr()
+	return produce(ctx, r.client, dead)
 }
