@@ -81,6 +81,7 @@ type session struct {
 	out      *amqp.Channel
 	returns  chan amqp.Return
 	declared map[string]bool // queues of messages that wait
+	frame    int             // how large one may be, in bytes
 }
 
 const (
@@ -107,6 +108,7 @@ func (s *session) open(conn *amqp.Connection) (err error) {
 			s.end(fmt.Errorf("%w: %w", errMoving, err))
 		}
 	}()
+	s.frame = conn.Config.FrameSize
 	s.returns = s.out.NotifyReturn(make(chan amqp.Return, 1))
 	if err := s.declare(s.Queue+deadSuffix, nil); err != nil {
 		return err
@@ -302,6 +304,7 @@ func (s *session) publish(ctx context.Context, queue string, args amqp.Table, p 
 	if err := s.declare(queue, args); err != nil {
 		return err
 	}
+	fit(p.Headers, s.frame)
 	ctx, cancel := context.WithTimeout(ctx, publishTime)
 	defer cancel()
 	confirmed, err := s.out.PublishWithDeferredConfirmWithContext(ctx, "", queue, true, false, p)

@@ -22,6 +22,7 @@ func TestHostileQueues(t *testing.T) {
 	t.Run("DeadQueueGone", func(t *testing.T) { makesTheDeadQueueAgain(t, b) })
 	t.Run("NothingCanBeMoved", func(t *testing.T) { holdsWhatCanNotBeMoved(t, b) })
 	t.Run("ReadPanics", func(t *testing.T) { buriesWhatCanNotBeRead(t, b) })
+	t.Run("LongHeaders", func(t *testing.T) { buriesLongHeaders(t, b) })
 	t.Run("AttemptsOfAnotherType", func(t *testing.T) { countsOtherIntegers(t, b) })
 }
 
@@ -186,5 +187,24 @@ func eventually(t *testing.T, what string, holds func() bool) {
 		if time.Now().After(deadline) {
 			t.Fatalf("it never happens that %s", what)
 		}
+	}
+}
+
+// Headers that just fit into a frame leave no room for those of a dead letter: the
+// broker would end the connection, again and again, for one message. The largest are
+// left out.
+func buriesLongHeaders(t *testing.T, b *broker) {
+	b.queue(t, "long")
+	b.queue(t, "long.dead")
+	if err := b.channel.PublishWithContext(t.Context(), "", "long", false, false, amqp.Publishing{
+		MessageId: "m-1", Headers: amqp.Table{"long": strings.Repeat("x", 130_400), "scope": "s", "list": []any{strings.Repeat("y", 500), amqp.Table{"z": int64(1)}}}, Body: []byte("kept"),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	run(t, b.consumer("long", failing(nil)), func() bool { return b.ready(t, "long.dead") == 1 })
+	letter, ok, err := b.channel.Get("long.dead", true)
+	if err != nil || !ok || string(letter.Body) != "kept" || letter.MessageId != "m-1" || letter.Headers["scope"] != "s" || letter.Headers["list"] == nil ||
+		letter.Headers["long"] != nil || letter.Headers[consume.HeaderReason] == nil {
+		t.Errorf("%.300v %v", letter.Headers, err)
 	}
 }
