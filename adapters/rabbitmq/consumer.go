@@ -264,12 +264,21 @@ func (s *session) bury(ctx context.Context, d *amqp.Delivery, m consume.Message,
 	p := copyOf(d)
 	delete(p.Headers, headerAttempt)
 	p.Headers[headerTopic] = m.Topic
-	p.MessageId = consume.First(p.MessageId, m.ID)
+	switch { // by which it is known when it is sent again
+	case p.MessageId != "":
+	case len(m.ID) <= longestID:
+		p.MessageId = m.ID
+	default:
+		p.Headers[HeaderKey] = m.ID
+	}
 	for name, value := range consume.DeadHeaders(m, reason) {
 		p.Headers[name] = value
 	}
 	return s.publish(ctx, s.Queue+deadSuffix, nil, p)
 }
+
+// longestID is how many bytes a message id has at most, as AMQP's short strings do.
+const longestID = 255
 
 func copyOf(d *amqp.Delivery) amqp.Publishing {
 	headers := maps.Clone(d.Headers)

@@ -22,6 +22,7 @@ func TestHostileQueues(t *testing.T) {
 	t.Run("DeadQueueGone", func(t *testing.T) { makesTheDeadQueueAgain(t, b) })
 	t.Run("NothingCanBeMoved", func(t *testing.T) { holdsWhatCanNotBeMoved(t, b) })
 	t.Run("ReadPanics", func(t *testing.T) { buriesWhatCanNotBeRead(t, b) })
+	t.Run("LongIDs", func(t *testing.T) { buriesLongIDs(t, b) })
 	t.Run("LongHeaders", func(t *testing.T) { buriesLongHeaders(t, b) })
 	t.Run("AttemptsOfAnotherType", func(t *testing.T) { countsOtherIntegers(t, b) })
 }
@@ -205,6 +206,21 @@ func buriesLongHeaders(t *testing.T, b *broker) {
 	letter, ok, err := b.channel.Get("long.dead", true)
 	if err != nil || !ok || string(letter.Body) != "kept" || letter.MessageId != "m-1" || letter.Headers["scope"] != "s" || letter.Headers["list"] == nil ||
 		letter.Headers["long"] != nil || letter.Headers[consume.HeaderReason] == nil {
+		t.Errorf("%.300v %v", letter.Headers, err)
+	}
+}
+
+// An id of a header may be longer than a message id: it stays in the header.
+func buriesLongIDs(t *testing.T, b *broker) {
+	b.queue(t, "long-id")
+	b.queue(t, "long-id.dead")
+	id := strings.Repeat("i", 300)
+	if err := b.channel.PublishWithContext(t.Context(), "", "long-id", false, false, amqp.Publishing{Headers: amqp.Table{"idempotency-key": id}}); err != nil {
+		t.Fatal(err)
+	}
+	run(t, b.consumer("long-id", failing(nil)), func() bool { return b.ready(t, "long-id.dead") == 1 })
+	letter, ok, err := b.channel.Get("long-id.dead", true)
+	if err != nil || !ok || letter.MessageId != "" || letter.Headers["idempotency-key"] != id {
 		t.Errorf("%.300v %v", letter.Headers, err)
 	}
 }
