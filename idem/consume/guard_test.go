@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/idemgen/idemgen/idem"
 	"github.com/idemgen/idemgen/idem/consume"
 )
 
@@ -46,5 +47,17 @@ func TestDelayThatPanicsIsTheDefault(t *testing.T) {
 	s := consume.Settings{Delay: func(int) time.Duration { panic("oh") }}
 	if wait := s.After(1); wait < 250*time.Millisecond || wait > 500*time.Millisecond {
 		t.Error(wait)
+	}
+}
+
+// A pointer that is nil, returned as an error, is the reason of a failure like any other.
+func TestReasonThatIsANilPointerEndsNothing(t *testing.T) {
+	var none *idem.Error
+	for _, attempt := range []int{1, 10} {
+		m := consume.Message{Topic: "t", Attempt: attempt}
+		d, err := quiet.Handle(t.Context(), gives(consume.Retry, none), m)
+		if d == consume.Ack || err == nil || consume.DeadHeaders(m, err)[consume.HeaderReason] == "" {
+			t.Errorf("attempt %d: %s %v", attempt, d, err)
+		}
 	}
 }

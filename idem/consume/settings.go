@@ -107,7 +107,11 @@ func guarded(ctx context.Context, h Handler, m Message) (d Disposition, err erro
 				d, err = Retry, fmt.Errorf("the handler panicked: %v", p)
 			}
 		}()
-		d, err = h.Consume(ctx, m)
+		var reason error
+		if d, reason = h.Consume(ctx, m); d != Ack && reason != nil {
+			_, _ = reason.Error(), passes(reason) // asked again later, where a panic would end the process
+		}
+		err = reason
 	}()
 	<-ended
 	return d, err
