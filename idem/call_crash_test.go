@@ -34,6 +34,7 @@ var crashPoints = map[string]func(t *till, what string){
 // A process that ends inside of a call leaves a lease: once it is over, a
 // repetition in another process continues, and the call is made with the same key.
 func TestCallCrashInside(t *testing.T) {
+	t.Parallel()
 	for point, crash := range crashPoints {
 		for _, what := range []string{"Charge", "Notify"} {
 			t.Run(what+" "+point, func(t *testing.T) {
@@ -77,6 +78,7 @@ func TestCallCrashIsCompleted(t *testing.T) {
 // The connection is lost around each of the commits: nothing is done twice, nothing
 // is lost, and the client is answered by the table.
 func TestCallLosesItsConnection(t *testing.T) {
+	t.Parallel()
 	for _, at := range []idemtest.CutPoint{idemtest.CutBefore, idemtest.CutAnswer} {
 		for commit, what := range []string{"Insert", "Charge", "Notify"} {
 			t.Run(fmt.Sprintf("%d after %s", at, what), func(t *testing.T) {

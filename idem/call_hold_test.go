@@ -155,6 +155,7 @@ func TestTriesEndHeld(t *testing.T) {
 // Work that the operation, as it is deployed now, can't continue is held; and so
 // is that of an operation that is gone for a while.
 func TestMisfitIsHeld(t *testing.T) {
+	t.Parallel()
 	down := func(context.Context, visit) error { return errors.New("down") }
 	for name, change := range map[string]func(op *Operation){
 		"a field more": func(op *Operation) {
@@ -218,6 +219,7 @@ func TestMisfitIsHeld(t *testing.T) {
 
 // In every mode in which pgx can execute statements, poolers in mind.
 func TestHoldInEveryMode(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol} {
 		t.Run(mode.String(), func(t *testing.T) {
 			pool := idemtest.Open(t, idemtest.URL(t, shopTables), func(config *pgxpool.Config) { config.ConnConfig.DefaultQueryExecMode = mode })

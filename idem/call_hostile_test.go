@@ -86,6 +86,7 @@ func TestTriesThatEndTheProcessCount(t *testing.T) {
 // A function that does not heed its context is a failed try, and takes no place of
 // the completer for ever.
 func TestCallOutlivesItsContext(t *testing.T) {
+	t.Parallel()
 	stuck := ride("Ride")
 	stuck.Policy.Timeout = 200 * time.Millisecond
 	fine := ride("Fine")

@@ -11,6 +11,7 @@ import (
 )
 
 func TestCallsRunBetweenTransactions(t *testing.T) {
+	t.Parallel()
 	for _, level := range goLevels {
 		t.Run(string(level), func(t *testing.T) {
 			op := ride("Ride")
@@ -132,6 +133,7 @@ func TestCallRefused(t *testing.T) {
 // Nobody knows whether a call was done: it is made again with the same key, and
 // with the same inputs, also those that the server made.
 func TestCallUnknownIsMadeAgain(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		fail func() error
@@ -219,6 +221,7 @@ func TestNewRefusesDurableOperationsThatCantBe(t *testing.T) {
 
 // Without a key the same path is taken, under one that nobody knows.
 func TestCallWithoutKey(t *testing.T) {
+	t.Parallel()
 	op := ride("Ride")
 	op.Key.Required = false
 	s := newStation(t, op)

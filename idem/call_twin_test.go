@@ -23,6 +23,7 @@ func crowdAt(n int, at ...*station) []*httptest.ResponseRecorder {
 
 // Duplicates at once, in two processes: one call, one answer.
 func TestCallTwins(t *testing.T) {
+	t.Parallel()
 	for _, level := range goLevels {
 		t.Run(string(level), func(t *testing.T) {
 			op := ride("Ride")
@@ -147,6 +148,7 @@ func TestSweepLeavesUnfinishedWork(t *testing.T) {
 // Session settings are those of the caller in every transaction, also in one of
 // the completer.
 func TestCallSession(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, ride("Ride"))
 	s.exec(t, `CREATE TABLE seen (tenant text); CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
 		BEGIN INSERT INTO seen VALUES (current_setting('app.tenant', true)); RETURN NULL; END $$;
@@ -179,6 +181,7 @@ func TestCallSession(t *testing.T) {
 // A deploy has taken the calls out of an operation, and a request of before is not
 // done: it is in flight to those of the version now, and never runs beside it.
 func TestUnfinishedKeyMeetsAnotherStrategy(t *testing.T) {
+	t.Parallel()
 	for _, op := range []*Operation{
 		createPayment("Create", "10ms", true), takeJob(), transfer("Transfer", ReadCommitted), transfer("Strict", Serializable),
 	} {

@@ -88,6 +88,7 @@ func TestUndoAfterACrash(t *testing.T) {
 }
 
 func TestUndoThatFailsIsTriedAgain(t *testing.T) {
+	t.Parallel()
 	for name, fail := range map[string]func() error{
 		"error": func() error { return errors.New("secret") }, "a refusal": func() error { return Fail(409, "too_late", "") },
 		"panic": func() error { panic("secret") },

@@ -42,6 +42,7 @@ func TestCompletersSideBySide(t *testing.T) {
 
 // Work that this process leaves behind is due, and taken up, without a poll.
 func TestCompleterIsWoken(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, shopTables)
 	s := openStation(t, pool, &till{}, func(o *Options) { o.Completer.Poll = time.Hour }, ride("Ride"), payout())
 	s.run(t)
@@ -60,6 +61,7 @@ func TestCompleterIsWoken(t *testing.T) {
 // Run ends when the call under way has, whose results are kept, and gives the
 // lease back: another goes on at once.
 func TestCompleterStops(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, ride("Ride"))
 	s.till.before = func(context.Context, visit) error { return errors.New("down") }
 	wantStatus(t, s.post("Ride", "k", order1), 503)
@@ -96,6 +98,7 @@ func TestCompleterStops(t *testing.T) {
 
 // Each database has its completer.
 func TestCompleterOfEveryPool(t *testing.T) {
+	t.Parallel()
 	pools := map[string]*pgxpool.Pool{"t1": idemtest.Pool(t, shopTables), "t2": idemtest.Pool(t, shopTables)}
 	s := openStation(t, nil, &till{}, func(o *Options) {
 		o.Pool = func(scope string) *pgxpool.Pool { return pools[scope] }

@@ -57,6 +57,7 @@ func (d depot) exec(t *testing.T, sql string) {
 // A failure is not acknowledged and leaves nothing: what is delivered again is handled,
 // not skipped as a duplicate.
 func TestCase_consume_1(t *testing.T) {
+	t.Parallel()
 	for profile := range protocols {
 		d := openQueue(t, func(c *Config, _ *Options) { c.Profile = profile }, shipment("Sent"))
 		d.exec(t, "ALTER TABLE payments RENAME TO away")
@@ -178,6 +179,7 @@ func TestUndeclaredConflictIsDeliveredAgain(t *testing.T) {
 
 // A twin that runs is no success yet, in any profile.
 func TestTwinOfARunningMessageIsNotAcknowledged(t *testing.T) {
+	t.Parallel()
 	for profile := range protocols {
 		op := shipment("Sent")
 		op.Policy.Wait = 0

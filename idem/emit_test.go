@@ -49,6 +49,7 @@ func well(int) error { return nil }
 // Events of Go code are part of the transaction, at every isolation: once per
 // execution, however often the function ran, and never for a replay.
 func TestEmitIsPartOfTheTransaction(t *testing.T) {
+	t.Parallel()
 	for _, level := range goLevels {
 		t.Run(string(level), func(t *testing.T) {
 			spy := &outboxSpy{}
@@ -93,6 +94,7 @@ func TestEmitIsUndoneWithTheRest(t *testing.T) {
 
 // A forced run tells of itself under keys of its own, by its number.
 func TestForcedRunsEmitUnderKeysOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	for _, level := range goLevels {
 		op := adjust("Adjust", level)
 		op.Policy.Force, op.Policy.Print = true, []string{}
@@ -115,6 +117,7 @@ func TestForcedRunsEmitUnderKeysOfTheirOwn(t *testing.T) {
 
 // What can't be an event is a fault, and nothing of the operation stays.
 func TestEmitRefuses(t *testing.T) {
+	t.Parallel()
 	for name, e := range map[string]OutboxEvent{
 		"topic": {Topic: "it's gone"}, "no topic": {}, "pattern": {Topic: "order.*"}, "long": {Topic: strings.Repeat("a", maxTopic+1)},
 		"payload": {Topic: "a", Payload: math.Inf(1)}, "raw": {Topic: "a", Payload: json.RawMessage(`{`)},
@@ -135,6 +138,7 @@ func TestEmitRefuses(t *testing.T) {
 
 // Without a key the same request would tell of itself twice.
 func TestEmitNeedsAKey(t *testing.T) {
+	t.Parallel()
 	op := adjust("Adjust", ReadCommitted)
 	op.Key, op.Method = Key{}, http.MethodPut
 	s := telling(t, nil, op, well)

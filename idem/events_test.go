@@ -141,6 +141,7 @@ func TestAnEventPerExecution(t *testing.T) {
 // The same request has the same event key on another server: what was lost with
 // its server tells of itself under one key. Nothing names a request without a key.
 func TestEventKeysAreMadeOfTheRequest(t *testing.T) {
+	t.Parallel()
 	for _, key := range []string{"k", ""} {
 		var events [2]string
 		for i := range events {

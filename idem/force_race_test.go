@@ -17,6 +17,7 @@ import (
 // forced runs, and one more at most where there was no record, of a plain one that
 // came first. All plain answers are ones that were recorded.
 func TestPitfall_18_ForcedRunsBesideDuplicates(t *testing.T) {
+	t.Parallel()
 	const n = 16
 	for _, recorded := range []bool{true, false} {
 		for i, op := range forceables() {
@@ -68,6 +69,7 @@ func TestPitfall_18_ForcedRunsBesideDuplicates(t *testing.T) {
 // way, in the same process too, and where the policy rejects; where it waits, it
 // does not, other than in the stepped strategy.
 func TestForcedRunHidesNoRecord(t *testing.T) {
+	t.Parallel()
 	for _, wait := range []time.Duration{0, time.Hour} {
 		for _, op := range forceables()[:3] {
 			if op.Policy.Wait = wait; wait > 0 && op.Strategy == Stepped {
@@ -112,6 +114,7 @@ func forcedBesidePlain(t *testing.T, op *Operation) {
 // A forced run waits for its turn as long as the timeout, not as long as the
 // policy lets a duplicate wait.
 func TestForcedRunWaitsForItsTurn(t *testing.T) {
+	t.Parallel()
 	for _, op := range forceables() {
 		t.Run(string(op.Name), func(t *testing.T) {
 			op.Policy.Wait, op.Policy.Timeout = 0, 10*time.Second

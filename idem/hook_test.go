@@ -111,6 +111,7 @@ const parcelBody = `{"order_id": "o1", "amount": 5, "unused": {"a": [1]}}`
 
 // In every profile: the first answer, its replay, and an other type of the same id.
 func TestWebhookDeliveryRunsOnce(t *testing.T) {
+	t.Parallel()
 	for profile := range protocols {
 		d := openDepot(t, func(c *Config, _ *Options) { c.Profile = profile }, parcel("Sent", "sent"), parcel("Other"))
 		first := d.deliver("1", "sent", parcelBody)
@@ -133,6 +134,7 @@ func TestWebhookDeliveryRunsOnce(t *testing.T) {
 // No profile may tell a system that a delivery is done which is only running: it would
 // never be sent again.
 func TestWebhookTwinOfARunningDeliveryIsNotAcknowledged(t *testing.T) {
+	t.Parallel()
 	for profile := range protocols {
 		op := parcel("Sent")
 		op.Policy.Wait = 0

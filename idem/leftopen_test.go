@@ -49,6 +49,7 @@ var leaving = map[string]func(ctx context.Context, tx Tx) func(){
 // another request: it is a fault, met once, and the connection is not used again.
 // Where a statement was cut off the connection is lost, and the function runs again.
 func TestGoStepLeavesSomethingOpen(t *testing.T) {
+	t.Parallel()
 	for name, leave := range leaving {
 		t.Run(name, func(t *testing.T) {
 			runs, end := 0, func() {}
@@ -76,6 +77,7 @@ func TestGoStepLeavesSomethingOpen(t *testing.T) {
 }
 
 func TestDoLeavesSomethingOpen(t *testing.T) {
+	t.Parallel()
 	for name, leave := range leaving {
 		t.Run(name, func(t *testing.T) {
 			pool := idemtest.Pool(t, shopTables)

@@ -263,6 +263,7 @@ func call(t *testing.T, s *shop, key, order string) func() int {
 
 // Each reason for another attempt, once.
 func TestEveryRetryIsObserved(t *testing.T) {
+	t.Parallel()
 	fail := func(table, raise string) string {
 		return `CREATE SEQUENCE tries; CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 			IF nextval('tries') = 1 THEN RAISE EXCEPTION USING ` + raise + `; END IF; RETURN NEW; END $$;

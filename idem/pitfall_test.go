@@ -118,6 +118,7 @@ func TestPitfall_8_TheServerBoundsTheTransaction(t *testing.T) {
 
 // Pitfall 8: the server's own limit ends a business wait, and frees the key.
 func TestPitfall_8_AStatementThatTakesTooLongEnds(t *testing.T) {
+	t.Parallel()
 	op := spendStepped("Spend", ReadCommitted, 0)
 	op.Policy.Timeout = 100 * time.Millisecond
 	e := newOutcomeRun(t, op)
@@ -147,6 +148,7 @@ func TestPitfall_22_DescribeExecIsRefused(t *testing.T) {
 // Pitfall 22: a server connection that has a statement of that name from another
 // client (42P05) is no fault, and neither is one that has lost ours (26000).
 func TestPitfall_22_StatementsOfAPooler(t *testing.T) {
+	t.Parallel()
 	for _, op := range []*Operation{createPayment("Create", patience, true), takeJob(), transfer("Transfer", ReadCommitted), transfer("Strict", Serializable)} {
 		url := idemtest.URL(t, shopTables, "INSERT INTO jobs DEFAULT VALUES")
 		probe := openShop(t, idemtest.Open(t, url, nil), op)

@@ -27,6 +27,7 @@ func TestProfile_FirstAnswerAndReplay(t *testing.T) {
 }
 
 func TestProfile_OtherPayload(t *testing.T) {
+	t.Parallel()
 	eachDialect(t, func(t *testing.T, c counter) {
 		first := c.send("Pay", "key-1", order1)
 		other := c.send("Pay", "key-1", `{"order_id": "o2", "amount": 5}`)
@@ -82,6 +83,7 @@ func TestProfile_InFlight(t *testing.T) {
 }
 
 func TestProfile_InvalidKey(t *testing.T) {
+	t.Parallel()
 	eachDialect(t, func(t *testing.T, c counter) {
 		invalid := []string{"", "a b", "a,b", `"open`, "schlüssel", strings.Repeat("x", 256)}
 		if c.profile == ProfileGateway {
@@ -105,6 +107,7 @@ func TestProfile_InvalidKey(t *testing.T) {
 }
 
 func TestProfile_ValidKeys(t *testing.T) {
+	t.Parallel()
 	eachDialect(t, func(t *testing.T, c counter) {
 		valid := map[string]string{"a": `"a"`, strings.Repeat("x", 255): `"` + strings.Repeat("x", 255) + `"`, `"a\"b"`: `"a\"b"`, `"q";v=1`: `"q"`}
 		if c.profile == ProfileGateway {
@@ -187,6 +190,7 @@ func TestProfile_ClientError(t *testing.T) {
 // A caller from Go gets status and code of a refusal in every profile, also from
 // a record, whose body may not say them.
 func TestProfile_RefusalsFromGo(t *testing.T) {
+	t.Parallel()
 	eachDialect(t, func(t *testing.T, c counter) {
 		for range 2 {
 			for name, in := range map[Name][]any{"Charge": {int64(1), int64(1000)}, "Transfer": {int64(2), int64(1), int64(9)}} {
@@ -252,6 +256,7 @@ func TestProfile_ServerError(t *testing.T) {
 
 // What a statement cache met is worth another try, so it is never recorded.
 func TestProfile_AStaleStatementIsNotRecorded(t *testing.T) {
+	t.Parallel()
 	eachDialect(t, func(t *testing.T, c counter) {
 		c.failWith(t, "0A000")
 		c.wantRefusal(t, c.send("Pay", "key-1", order1), 500, "internal", "Internal error")

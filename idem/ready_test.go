@@ -6,6 +6,7 @@ import (
 )
 
 func TestReady(t *testing.T) {
+	t.Parallel()
 	s := newShop(t)
 	if err := s.Ready(t.Context()); err != nil {
 		t.Error(err)

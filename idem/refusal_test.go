@@ -238,6 +238,7 @@ func TestARefusedLoginIsUnavailable(t *testing.T) {
 
 // Serialization failures are retried, up to five times.
 func TestSerializationFailuresAreRetried(t *testing.T) {
+	t.Parallel()
 	s := newShop(t, createPayment("Create", "2000ms", true))
 	s.exec(t, `CREATE SEQUENCE seen; CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
 		BEGIN IF nextval('seen') <= TG_ARGV[0]::int THEN RAISE EXCEPTION '' USING ERRCODE = '40001'; END IF; RETURN NEW; END $$;
@@ -327,6 +328,7 @@ func TestUndeclaredViolations(t *testing.T) {
 
 // A check made stricter by a deploy does not hide what was done.
 func TestACheckDoesNotHideARecord(t *testing.T) {
+	t.Parallel()
 	op := createPayment("Create", "2000ms", true)
 	s := newShop(t, op)
 	first := s.post("Create", "k", order1)

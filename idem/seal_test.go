@@ -78,6 +78,7 @@ func wantReplay(t *testing.T, first, w *httptest.ResponseRecorder) {
 // A row holds nothing of the body in clear, and replays byte for byte: successes
 // and client errors, at every isolation level.
 func TestSealedRecords(t *testing.T) {
+	t.Parallel()
 	for _, isolation := range []Isolation{ReadCommitted, Serializable} {
 		s := sealedShop(t, idemtest.Pool(t, shopTables), Options{Seal: aead(t, 1)}, sealed("Transfer", isolation))
 		for key, c := range map[string]struct {
@@ -132,6 +133,7 @@ func TestSealedRecordsHaveFreshNonces(t *testing.T) {
 // A record that was tampered with, or moved to another row, does not open: 409
 // and a log line, and the operation does not run again.
 func TestSealedRecordsThatDoNotOpen(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, shopTables)
 	for name, sql := range map[string]string{
 		"tampered":         `UPDATE idem.keys SET body = overlay(body PLACING CASE WHEN substr(body, 30, 1) = 'A' THEN 'B' ELSE 'A' END FROM 30) WHERE key = 'k1'`,
@@ -299,6 +301,7 @@ func TestSealWithRotatedKeys(t *testing.T) {
 
 // Above the limit there is a tombstone, as without a seal.
 func TestSealedOversizeIsATombstone(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t)
 	for i, size := range []int{storeLimit, storeLimit + 1} {
 		request := Request{Scope: "s", Operation: "shop.Redeem", Key: fmt.Sprint("k", i), Seal: aead(t, 1), Policy: Policy{Sealed: true}}

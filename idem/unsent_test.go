@@ -26,6 +26,7 @@ const partitioned = `ALTER TABLE payments RENAME TO plain; ALTER TABLE plain REN
 // The look-up of the partition's root is like any other: a statement that the
 // server does not know is sent anew, and a failure is no fault of the service.
 func TestTheLookUpOfAPartitionedTable(t *testing.T) {
+	t.Parallel()
 	op := createPayment("Create", patience, true)
 	op.Policy.ServerError = time.Hour
 	var cutter idemtest.Cutter
@@ -142,6 +143,7 @@ func TestAFaultThatIsNotRecordedMayBeTriedAgain(t *testing.T) {
 
 // An argument that the operation does not take is not looked at.
 func TestTheKeyArgumentThatIsNotTaken(t *testing.T) {
+	t.Parallel()
 	for _, from := range []Key{{From: KeyNone}, {From: KeySource, Arg: Arg{From: ArgField, Field: 0}}} {
 		op := createPayment("Create", patience, false)
 		op.Key = from
