@@ -110,6 +110,7 @@ func (e ender) OperationStarted(ctx context.Context, start OperationStart) conte
 }
 
 func TestAnObserverEndsNoRequest(t *testing.T) {
+	t.Parallel()
 	seen := newWitness()
 	s, _ := watchedShop(t, idemtest.Pool(t, shopTables), Options{Observer: ender{seen}}, charge())
 	wantStatus(t, s.post("Charge", "k", `{"amount": 1}`), 201)
@@ -124,6 +125,7 @@ func TestAnObserverEndsNoRequest(t *testing.T) {
 // A function of the service may end its goroutine: the client is answered, and
 // no connection is kept.
 func TestGoexitIsAnswered(t *testing.T) {
+	t.Parallel()
 	var logged logLines
 	leaves := false
 	goexit := func() {

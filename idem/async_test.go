@@ -118,6 +118,7 @@ func TestAsyncRoundTrips(t *testing.T) {
 }
 
 func TestAsyncDuplicatesAtOnce(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, payout())
 	twin := s.twin(t, payout())
 	s.run(t)

@@ -58,6 +58,7 @@ func TestCallCrashInside(t *testing.T) {
 
 // The completer does it without the client.
 func TestCallCrashIsCompleted(t *testing.T) {
+	t.Parallel()
 	for point, crash := range crashPoints {
 		t.Run(point, func(t *testing.T) {
 			s := newStation(t, ride("Ride"))
@@ -109,6 +110,7 @@ func TestCallLosesItsConnection(t *testing.T) {
 // An owner that comes back after its lease was over, and after another has
 // continued, writes nothing.
 func TestCallLateOwnerIsFenced(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"done by the time", "still under way"} {
 		t.Run(how, func(t *testing.T) {
 			s := newStation(t, ride("Ride"))
@@ -184,6 +186,7 @@ func TestCallIsCancelledWithItsLease(t *testing.T) {
 
 // The lease is extended for as long as a call runs.
 func TestCallExtendsItsLease(t *testing.T) {
+	t.Parallel()
 	op := ride("Ride")
 	op.Steps[1].Call.Lease = 90_000_000
 	s := newStation(t, op)

@@ -51,6 +51,7 @@ func (s *station) completeOnce(t *testing.T) error {
 // Where nobody knows whether a call was done, `unknown: hold` leaves it to an
 // operator.
 func TestHold(t *testing.T) {
+	t.Parallel()
 	for name, fail := range map[string]func() error{
 		"error": func() error { return errors.New("secret") }, "panic": func() error { panic("secret") },
 		"crash": func() error { runtime.Goexit(); return nil },

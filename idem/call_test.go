@@ -87,6 +87,7 @@ func TestCallRoundTrips(t *testing.T) {
 
 // An operation that begins with a call commits that it did.
 func TestCallFirst(t *testing.T) {
+	t.Parallel()
 	pool, counter := idemtest.PoolCounting(t, shopTables)
 	op := ride("Ride")
 	op.Steps = op.Steps[1:3]
@@ -170,6 +171,7 @@ func TestCallUnknownIsMadeAgain(t *testing.T) {
 // The function's context ends with the operation's timeout; the lease does not
 // outlive it for long.
 func TestCallTimesOut(t *testing.T) {
+	t.Parallel()
 	op := ride("Ride")
 	op.Policy.Timeout = 150_000_000
 	s := newStation(t, op)
@@ -189,6 +191,7 @@ func TestCallTimesOut(t *testing.T) {
 
 // Results that a function must not give are found before they are used.
 func TestCallWithWrongResults(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, ride("Ride"))
 	opts := s.till.options()
 	opts.Call["Charge"] = func(context.Context, string, func(...any) error) ([]any, error) { return []any{nil, nil}, nil }

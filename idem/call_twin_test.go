@@ -52,6 +52,7 @@ func TestCallTwins(t *testing.T) {
 
 // What a duplicate meets while the call runs, in this process and in another.
 func TestCallDuplicateMeetsRunning(t *testing.T) {
+	t.Parallel()
 	op := ride("Ride")
 	op.Policy.Wait = 0
 	s := newStation(t, op)
@@ -91,6 +92,7 @@ func TestCallDuplicateMeetsRunning(t *testing.T) {
 
 // A duplicate that waits gets the answer when it is there; holding no connection.
 func TestCallDuplicateWaits(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, ride("Ride"))
 	twin := s.twin(t, ride("Ride"))
 	entered, back := make(chan struct{}), make(chan struct{})
@@ -116,6 +118,7 @@ func TestCallDuplicateWaits(t *testing.T) {
 
 // An expired key runs anew, also where leftovers of its work are there.
 func TestCallAfterExpiry(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, ride("Ride"))
 	wantStatus(t, s.post("Ride", "k", order1), 201)
 	s.exec(t, `UPDATE idem.keys SET expires_at = clock_timestamp() - interval '1 s';
@@ -132,6 +135,7 @@ func TestCallAfterExpiry(t *testing.T) {
 
 // The sweeper leaves what is not done.
 func TestSweepLeavesUnfinishedWork(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, ride("Ride"))
 	s.till.before = func(context.Context, visit) error { return fmt.Errorf("down") }
 	wantStatus(t, s.post("Ride", "k", order1), 503)

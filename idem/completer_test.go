@@ -14,6 +14,7 @@ import (
 // Two completers side by side: 50 operations that were left behind are continued
 // once each.
 func TestCompletersSideBySide(t *testing.T) {
+	t.Parallel()
 	const left = 50
 	s := newStation(t, ride("Ride"))
 	s.exec(t, "UPDATE accounts SET balance = 1000")
@@ -114,6 +115,7 @@ func TestCompleterOfEveryPool(t *testing.T) {
 
 // What the completer does is told as well, apart from requests.
 func TestCompleterIsObserved(t *testing.T) {
+	t.Parallel()
 	w := newWitness()
 	s := openStation(t, idemtest.Pool(t, shopTables), &till{}, func(o *Options) { o.Observer = w }, payout())
 	s.run(t)
@@ -133,6 +135,7 @@ func TestCompleterIsObserved(t *testing.T) {
 
 // A service without durable operations has no completer: nothing polls.
 func TestNoCompleterWithoutNeed(t *testing.T) {
+	t.Parallel()
 	s := newShop(t, createPayment("Create", patience, true))
 	if err := s.completeAll(t.Context()); err != nil { // returns at once
 		t.Error(err)

@@ -82,6 +82,7 @@ func TestEmitIsPartOfTheTransaction(t *testing.T) {
 
 // A client error of the function undoes its events with all else.
 func TestEmitIsUndoneWithTheRest(t *testing.T) {
+	t.Parallel()
 	spy := &outboxSpy{}
 	s := telling(t, spy, adjust("Adjust", ReadCommitted), func(int) error { return Fail(409, "overdrawn", "") })
 	first := s.post("Adjust", "k", ten)
@@ -154,6 +155,7 @@ func TestEmitNeedsAKey(t *testing.T) {
 
 // The same in a handler of Do.
 func TestEmitInDo(t *testing.T) {
+	t.Parallel()
 	s, spy := &shop{pool: idemtest.Pool(t, shopTables)}, &outboxSpy{}
 	request := doRequest("k", "")
 	request.Outbox = spy
@@ -178,6 +180,7 @@ func statementError(state string) error {
 
 // Pitfall 29: JSON is sent as text, whatever the pool does with parameters.
 func TestPitfall_29_EmitInEveryMode(t *testing.T) {
+	t.Parallel()
 	url := idemtest.URL(t, shopTables)
 	for _, mode := range []pgx.QueryExecMode{
 		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,

@@ -148,6 +148,7 @@ func TestNoConnectionIs503(t *testing.T) {
 
 // Two operations that lock in opposite order.
 func TestCase_db_2(t *testing.T) {
+	t.Parallel()
 	there, back := transfer("There", ReadCommitted), transfer("Back", ReadCommitted)
 	for _, op := range []*Operation{there, back} {
 		op.SQL = strings.ReplaceAll(op.SQL, "ORDER BY id FOR UPDATE", "ORDER BY id = $2 FOR UPDATE")
@@ -178,6 +179,7 @@ func TestCase_db_2(t *testing.T) {
 }
 
 func TestAServerErrorIsRecordedWhereThePolicySaysSo(t *testing.T) {
+	t.Parallel()
 	op := createPayment("Create", "2000ms", true)
 	op.Policy.ServerError = time.Minute
 	s := newShop(t, op)

@@ -139,6 +139,7 @@ func TestForcedRunWaitsForItsTurn(t *testing.T) {
 // What waits behind the lock sees what the run before it did: its snapshot is
 // taken after the wait.
 func TestForcedRunSeesTheOneBefore(t *testing.T) {
+	t.Parallel()
 	op := forceable(charge())
 	op.SQL = strings.Replace(op.SQL, "-- statement: forced\nWITH idem_done AS (\n  UPDATE accounts SET balance = balance - $2 WHERE id = $1 AND balance >= $2",
 		"-- statement: forced\nWITH idem_done AS (\n  UPDATE accounts SET balance = balance - $2 WHERE id = $1 AND (SELECT count(*) FROM jobs) = 1 AND balance >= $2", 1)
@@ -155,6 +156,7 @@ func TestForcedRunSeesTheOneBefore(t *testing.T) {
 // A plain request that meets an expired record deletes it; not the one that a
 // forced run puts in its place meanwhile.
 func TestForcedRunBesideOneThatExpiresTheRecord(t *testing.T) {
+	t.Parallel()
 	s := newShop(t, forceable(charge()))
 	wantStatus(t, s.post("Charge", "k", `{"amount": 1}`), 201)
 	s.exec(t, "UPDATE idem.keys SET expires_at = clock_timestamp()")
@@ -179,6 +181,7 @@ func TestForcedRunBesideOneThatExpiresTheRecord(t *testing.T) {
 
 // Forced runs wait in memory as well: copies do not take the pool.
 func TestForcedRunsWaitInMemory(t *testing.T) {
+	t.Parallel()
 	url := idemtest.URL(t, shopTables)
 	pool := idemtest.Open(t, url, func(c *pgxpool.Config) { c.MaxConns = 2 })
 	s := openShop(t, pool, forceable(charge()), getPayment())

@@ -111,6 +111,7 @@ func TestForcedRunThatFailsKeepsTheRecord(t *testing.T) {
 
 // A failed requirement undoes a forced run as any other.
 func TestForcedRunIsUndone(t *testing.T) {
+	t.Parallel()
 	s := newShop(t, forceable(charge()))
 	first := s.post("Charge", "k", `{"amount": 1}`)
 	wantCode(t, s.force("Charge", "k", `{"amount": 95}`), 409, "too_large")
@@ -123,6 +124,7 @@ func TestForcedRunIsUndone(t *testing.T) {
 }
 
 func TestForceHeader(t *testing.T) {
+	t.Parallel()
 	s := newShop(t, forceable(charge()), createPayment("Create", patience, false), getPayment())
 	send := func(values ...string) *httptest.ResponseRecorder {
 		var headers []string

@@ -210,6 +210,7 @@ func TestGoStepFailures(t *testing.T) {
 
 // crash-3: a panic in a Go function.
 func TestCase_crash_3_go(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, shopTables)
 	s := goShop(t, pool, ReadCommitted, func(_ context.Context, _ Tx, in adjusting) ([]any, error) {
 		if in.run == 1 {
@@ -267,6 +268,7 @@ func TestGoStepRunsAgainAfterASerializationFailure(t *testing.T) {
 // The function's context ends with the operation's timeout, and not with the
 // client.
 func TestGoStepIsBoundedByTheTimeout(t *testing.T) {
+	t.Parallel()
 	op := adjust("Adjust", ReadCommitted)
 	op.Policy.Timeout, op.Policy.Wait = 200*time.Millisecond, 0
 	service, err := New(idemtest.Pool(t, shopTables), shopConfig(op), shopCaller, Options{Go: map[string]GoFunc{
@@ -293,6 +295,7 @@ func TestGoStepIsBoundedByTheTimeout(t *testing.T) {
 // What a function keeps of its transaction is refused after it has returned: the
 // connection is another request's by then.
 func TestGoStepTransactionEndsWithTheFunction(t *testing.T) {
+	t.Parallel()
 	var kept Tx
 	s := goShop(t, idemtest.Pool(t, shopTables), ReadCommitted, func(_ context.Context, tx Tx, in adjusting) ([]any, error) {
 		kept = tx
@@ -326,6 +329,7 @@ func TestTxFromAnotherContext(t *testing.T) {
 
 // A service without one of its functions does not start, and says which.
 func TestNewNamesMissingFunctions(t *testing.T) {
+	t.Parallel()
 	other := adjust("Other", ReadCommitted)
 	other.Steps[1].Go.Func = "Elsewhere"
 	pool := idemtest.Pool(t)

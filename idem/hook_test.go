@@ -161,6 +161,7 @@ func TestWebhookTwinOfARunningDeliveryIsNotAcknowledged(t *testing.T) {
 }
 
 func TestWebhookDeliveriesOfNoOperationAreIgnored(t *testing.T) {
+	t.Parallel()
 	d := openDepot(t, nil, parcel("Sent", "sent"))
 	w := d.deliver("1", "lost", "not even JSON")
 	if w.Code != http.StatusNoContent || w.Body.Len() != 0 {
@@ -172,6 +173,7 @@ func TestWebhookDeliveriesOfNoOperationAreIgnored(t *testing.T) {
 }
 
 func TestWebhookRefusals(t *testing.T) {
+	t.Parallel()
 	d := openDepot(t, nil, parcel("Sent"))
 	for name, c := range map[string]struct {
 		w      *httptest.ResponseRecorder
@@ -207,6 +209,7 @@ func TestWebhookRefusals(t *testing.T) {
 
 // Ids of any form are keys, and different ones stay different.
 func TestWebhookIDsOfAnyForm(t *testing.T) {
+	t.Parallel()
 	d := openDepot(t, nil, parcel("Sent"))
 	long := strings.Repeat("x", 300)
 	for i, id := range []string{"a b", "a  b", "ä", long, long + "y", `"`, "1"} {
@@ -224,6 +227,7 @@ func TestWebhookIDsOfAnyForm(t *testing.T) {
 
 // A delivery has no caller who could be asked, and a scope of its own.
 func TestWebhookReplaysAskNoAuthorizer(t *testing.T) {
+	t.Parallel()
 	d := openDepot(t, func(_ *Config, o *Options) {
 		o.AuthorizeReplay = func(context.Context, Name, []any) error { return errors.New("nobody may") }
 	}, parcel("Sent"))
@@ -238,6 +242,7 @@ func TestWebhookReplaysAskNoAuthorizer(t *testing.T) {
 }
 
 func TestWebhooksThatCantBeServedDoNotStart(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, shopTables)
 	verifier := VerifierFunc(courier)
 	for name, c := range map[string]struct {

@@ -103,6 +103,7 @@ func TestDoLeavesSomethingOpen(t *testing.T) {
 // The transaction of a handler ends with it: its connection is another request's
 // by then.
 func TestDoTransactionEndsWithTheHandler(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, shopTables)
 	var kept Tx
 	_, _, err := Do(t.Context(), pool, doRequest("k", ""), func(_ context.Context, tx Tx) (Response, error) {

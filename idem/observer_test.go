@@ -222,6 +222,7 @@ func (c *outcome) check(t *testing.T, seen *witness) {
 
 // The other profiles answer two outcomes in another way.
 func TestEventsOfTheProfiles(t *testing.T) {
+	t.Parallel()
 	for profile, c := range map[Profile]struct{ mismatch, inFlight int }{ProfileStripe: {400, 409}, ProfileGateway: {422, 200}} {
 		pool, seen := idemtest.Pool(t, shopTables), newWitness()
 		config := shopConfig(createPayment("Reject", "", true))

@@ -110,6 +110,7 @@ func TestPitfall_28_ASettingEndsWithTheRequest(t *testing.T) {
 // Pitfall 29: values of every type arrive as they are in every mode of execution,
 // jsonb and bytea too.
 func TestPitfall_29_EveryTypeInEveryMode(t *testing.T) {
+	t.Parallel()
 	const body = `{"jsonfalse": {"a": [1, null]}, "jsontrue": [{"b": 2}], "byteafalse": "AP8=", "byteatrue": ["AQ=="], "texttrue": ["a,\"b\\", ""],
 		"numericfalse": "1.50", "int8true": [1, 2], "intervalfalse": "P1DT2H", "timestamptzfalse": "2026-01-02T03:04:05Z", "boolfalse": false}`
 	url, first := idemtest.URL(t), ""

@@ -210,6 +210,7 @@ func TestRunSweepsEveryPool(t *testing.T) {
 
 // A failed sweep is told of, too.
 func TestFailedSweepIsObserved(t *testing.T) {
+	t.Parallel()
 	seen := make(chan SweepEnd, 1)
 	s := newShop(t)
 	s.exec(t, "DROP SCHEMA idem CASCADE")

@@ -15,6 +15,7 @@ import (
 )
 
 func TestProfile_FirstAnswerAndReplay(t *testing.T) {
+	t.Parallel()
 	eachDialect(t, func(t *testing.T, c counter) {
 		first := c.send("Pay", "key-1", order1)
 		wantStatus(t, first, 201)
@@ -45,6 +46,7 @@ func TestProfile_OtherPayload(t *testing.T) {
 
 // A twin in the same process, and one in another.
 func TestProfile_InFlight(t *testing.T) {
+	t.Parallel()
 	eachDialect(t, func(t *testing.T, c counter) {
 		other := c.serve(t, c.shop)
 		// Its wait for rows has no bound, once it has the claim.
@@ -124,6 +126,7 @@ func TestProfile_ValidKeys(t *testing.T) {
 }
 
 func TestProfile_MissingKey(t *testing.T) {
+	t.Parallel()
 	eachDialect(t, func(t *testing.T, c counter) {
 		w := c.send("Pay", "", order1)
 		c.wantHeaders(t, w, "", "")
@@ -157,6 +160,7 @@ func TestProfile_MissingKey(t *testing.T) {
 
 // Every way to a declared client error, of every strategy.
 func TestProfile_ClientError(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		situation     string
 		op            Name
@@ -209,6 +213,7 @@ func TestProfile_RefusalsFromGo(t *testing.T) {
 
 // Before the claim nothing is recorded, and the form is the same.
 func TestProfile_RefusedBeforeTheClaim(t *testing.T) {
+	t.Parallel()
 	eachDialect(t, func(t *testing.T, c counter) {
 		w := c.send("Pay", "key-1", `{"order_id": "o1"`)
 		wantStatus(t, w, 400)
@@ -232,6 +237,7 @@ func TestProfile_RefusedBeforeTheClaim(t *testing.T) {
 // An unexpected error is recorded, once the writes are undone, for as long as
 // the profile says; 503 never is.
 func TestProfile_ServerError(t *testing.T) {
+	t.Parallel()
 	eachDialect(t, func(t *testing.T, c counter) {
 		c.failWith(t, "57P03")
 		wantStatus(t, c.send("Pay", "key-1", order1), 503)
@@ -267,6 +273,7 @@ func TestProfile_AStaleStatementIsNotRecorded(t *testing.T) {
 
 // The record that a twin has made by then wins.
 func TestAServerErrorNeverReplacesARecord(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, shopTables)
 	request := Request{Scope: "t1", Operation: "shop.x", Key: "k", Policy: Policy{ServerError: time.Hour}}
 	response, meta, err := Do(t.Context(), pool, request, func(ctx context.Context, _ Tx) (Response, error) {
@@ -295,6 +302,7 @@ func TestHeadersOfEveryProfileAreNeverStored(t *testing.T) {
 }
 
 func TestAnUnknownProfileIsRefused(t *testing.T) {
+	t.Parallel()
 	cfg := shopConfig(takeJob())
 	for _, profile := range []Profile{"", "soap", "IETF"} {
 		cfg.Profile = profile

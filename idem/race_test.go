@@ -172,6 +172,7 @@ func TestCase_race_3(t *testing.T) {
 // The twin leaves nothing, or what has expired already: who waited for it runs,
 // with a claim of its own.
 func TestCase_race_5(t *testing.T) {
+	t.Parallel()
 	expired := strings.ReplaceAll(winner, "+ interval '1 hour'", "")
 	s := newOddShop(t, allStrategies()...)
 	for _, op := range allStrategies() {
@@ -275,6 +276,7 @@ func TestPitfall_6_CopiesWaitInMemory(t *testing.T) {
 
 // A guarded UPDATE: the twin waits, finds no row, and must not say so.
 func TestPitfall_1_ATwinSeesWhatTheWinnerDid(t *testing.T) {
+	t.Parallel()
 	shops := twoShops(t, func() []*Operation { return []*Operation{charge()} })
 	body, _ := json.Marshal(map[string]int{"amount": 60})
 	for round := range 10 {

@@ -29,6 +29,7 @@ func sameAnswer(t testing.TB, first, again *httptest.ResponseRecorder) {
 }
 
 func TestCase_replay_1(t *testing.T) {
+	t.Parallel()
 	s := newShop(t, createPayment("CreatePayment", "2000ms", true))
 	first := s.post("CreatePayment", "k", order1)
 	wantStatus(t, first, 201)
@@ -119,6 +120,7 @@ func TestCase_replay_5_steps_without_rows(t *testing.T) {
 // An empty body is stored as such, and replayed; NULL says that the body was not
 // stored, and is never taken for an empty one.
 func TestCase_replay_5_empty_is_not_a_tombstone(t *testing.T) {
+	t.Parallel()
 	for name, gone := range map[string]bool{"''::text": false, "NULL::text": true} {
 		ops := answering(name)
 		if gone { // steps give JSON, so there the policy says it

@@ -72,6 +72,7 @@ func (c probeless) Write(p []byte) (int, error) {
 // A connection lost before the request's own SQL is sent is another try, then 503:
 // also for what must not run twice.
 func TestAConnectionLostAheadOfTheRequest(t *testing.T) {
+	t.Parallel()
 	url := idemtest.URL(t, shopTables)
 	for _, at := range []idemtest.CutPoint{idemtest.CutBefore, idemtest.CutAnswer} {
 		for i, text := range []string{"checks_client", "INSERT INTO payments"} { // when it is prepared
@@ -98,6 +99,7 @@ func TestAConnectionLostAheadOfTheRequest(t *testing.T) {
 
 // A redirect to the row that is there is a replay like any other.
 func TestAReturnedRowOfARedirectIsAReplay(t *testing.T) {
+	t.Parallel()
 	op := createPayment("Create", patience, true)
 	op.Status, op.Steps[0].Intent.Return = 303, true
 	op.SQL = strings.Replace(op.SQL, "(201)::smallint", "(303)::smallint", 1)
@@ -122,6 +124,7 @@ func TestAReturnedRowOfARedirectIsAReplay(t *testing.T) {
 // What is said about another try is true of the record, and the same in body and
 // header.
 func TestAFaultThatIsNotRecordedMayBeTriedAgain(t *testing.T) {
+	t.Parallel()
 	op := forceable(charge())
 	op.Policy.ServerError = time.Hour
 	s := openWith(t, nil, Options{Problem: func(e *Error) (string, []byte) {
@@ -169,6 +172,7 @@ func TestTheKeyArgumentThatIsNotTaken(t *testing.T) {
 
 // A fault that a call from Go meets early is logged as one of a request.
 func TestAFaultOfPoolIsLoggedForCalls(t *testing.T) {
+	t.Parallel()
 	var logged logLines
 	pool := idemtest.Pool(t, shopTables)
 	s := openWith(t, &shop{pool: pool}, Options{Logger: logged.logger(), Pools: []*pgxpool.Pool{pool}, Pool: func(string) *pgxpool.Pool { return nil }}, charge())
@@ -180,6 +184,7 @@ func TestAFaultOfPoolIsLoggedForCalls(t *testing.T) {
 
 // A client that leaves while its replay is authorized was refused nothing.
 func TestAClientThatLeavesIsNotRefused(t *testing.T) {
+	t.Parallel()
 	var logged logLines
 	seen := newWitness()
 	ctx, leave := context.WithCancel(t.Context())
