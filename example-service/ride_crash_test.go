@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/idemgen/idemgen/idem/idemtest"
 
@@ -118,7 +119,7 @@ func (w *rideWorld) crash(t *testing.T, binary string, i int, point crashPoint) 
 		t.Error("the request was answered before the end")
 	}
 	due(t, w.service)
-	first := w.send(t, ride)
+	first := w.insist(t, ride)
 	first.must(t, 201)
 	w.send(t, ride).replays(t, first)
 	if n := len(w.gateway.Charges()) - charges; n != 1 {
@@ -128,6 +129,18 @@ func (w *rideWorld) crash(t *testing.T, binary string, i int, point crashPoint) 
 		t.Errorf("%d rides", n)
 	}
 	nothingUnfinished(t, w.service)
+}
+
+// insist sends a request again as long as it is told to: whoever continues what was
+// left may take longer than a copy waits.
+func (w *rideWorld) insist(t *testing.T, r request) answer {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); ; {
+		got := w.send(t, r)
+		if got.status != http.StatusConflict || got.header.Get("Retry-After") == "" || time.Now().After(deadline) {
+			return got
+		}
+	}
 }
 
 // inTheDatabase kills while a write of the ride waits for its lock, and ends the

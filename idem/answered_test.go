@@ -44,6 +44,7 @@ func halfClosed(t *testing.T, address, key, body string) (status int, header htt
 
 // net/http cancels the context of a client that sends no more, and still reads.
 func TestAClientThatOnlyReadsIsAnswered(t *testing.T) {
+	t.Parallel()
 	s := newShop(t, charge())
 	server := httptest.NewServer(s.mux)
 	defer server.Close()
@@ -109,6 +110,7 @@ func (e ender) OperationStarted(ctx context.Context, start OperationStart) conte
 }
 
 func TestAnObserverEndsNoRequest(t *testing.T) {
+	t.Parallel()
 	seen := newWitness()
 	s, _ := watchedShop(t, idemtest.Pool(t, shopTables), Options{Observer: ender{seen}}, charge())
 	wantStatus(t, s.post("Charge", "k", `{"amount": 1}`), 201)
@@ -123,6 +125,7 @@ func TestAnObserverEndsNoRequest(t *testing.T) {
 // A function of the service may end its goroutine: the client is answered, and
 // no connection is kept.
 func TestGoexitIsAnswered(t *testing.T) {
+	t.Parallel()
 	var logged logLines
 	leaves := false
 	goexit := func() {
@@ -161,6 +164,7 @@ func TestGoexitIsAnswered(t *testing.T) {
 
 // What a function of the service answers is sent as far as it can be.
 func TestExistingThatIsNoJSON(t *testing.T) {
+	t.Parallel()
 	for _, existing := range []string{"not json", "{", "\"\xff\""} {
 		var logged logLines
 		wrong := &Error{Status: 403, Code: "mine", Existing: []byte(existing)}
@@ -186,6 +190,7 @@ func TestExistingThatIsNoJSON(t *testing.T) {
 
 // An *Error that is none: of the caller function, and of a handler.
 func TestErrorsThatAreNoAnswer(t *testing.T) {
+	t.Parallel()
 	for _, wrong := range []error{(*Error)(nil), &Error{Code: "x"}, &Error{Status: 200, Code: "x"}, Fail(99, "x", ""), fmt.Errorf("w: %w", Fail(600, "x", ""))} {
 		var logged logLines
 		s := openWith(t, nil, Options{Logger: logged.logger()}, charge())

@@ -118,6 +118,7 @@ func TestAsyncRoundTrips(t *testing.T) {
 }
 
 func TestAsyncDuplicatesAtOnce(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, payout())
 	twin := s.twin(t, payout())
 	s.run(t)
@@ -178,6 +179,7 @@ func TestAsyncRefused(t *testing.T) {
 
 // What fails is tried again; what is held is not settled.
 func TestAsyncTriedAgainAndHeld(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, payout())
 	s.completer.MaxTries = 2
 	s.till.before = func(context.Context, visit) error { return errors.New("down") }

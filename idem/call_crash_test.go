@@ -34,6 +34,7 @@ var crashPoints = map[string]func(t *till, what string){
 // A process that ends inside of a call leaves a lease: once it is over, a
 // repetition in another process continues, and the call is made with the same key.
 func TestCallCrashInside(t *testing.T) {
+	t.Parallel()
 	for point, crash := range crashPoints {
 		for _, what := range []string{"Charge", "Notify"} {
 			t.Run(what+" "+point, func(t *testing.T) {
@@ -57,6 +58,7 @@ func TestCallCrashInside(t *testing.T) {
 
 // The completer does it without the client.
 func TestCallCrashIsCompleted(t *testing.T) {
+	t.Parallel()
 	for point, crash := range crashPoints {
 		t.Run(point, func(t *testing.T) {
 			s := newStation(t, ride("Ride"))
@@ -77,6 +79,7 @@ func TestCallCrashIsCompleted(t *testing.T) {
 // The connection is lost around each of the commits: nothing is done twice, nothing
 // is lost, and the client is answered by the table.
 func TestCallLosesItsConnection(t *testing.T) {
+	t.Parallel()
 	for _, at := range []idemtest.CutPoint{idemtest.CutBefore, idemtest.CutAnswer} {
 		for commit, what := range []string{"Insert", "Charge", "Notify"} {
 			t.Run(fmt.Sprintf("%d after %s", at, what), func(t *testing.T) {
@@ -107,6 +110,7 @@ func TestCallLosesItsConnection(t *testing.T) {
 // An owner that comes back after its lease was over, and after another has
 // continued, writes nothing.
 func TestCallLateOwnerIsFenced(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"done by the time", "still under way"} {
 		t.Run(how, func(t *testing.T) {
 			s := newStation(t, ride("Ride"))
@@ -182,6 +186,7 @@ func TestCallIsCancelledWithItsLease(t *testing.T) {
 
 // The lease is extended for as long as a call runs.
 func TestCallExtendsItsLease(t *testing.T) {
+	t.Parallel()
 	op := ride("Ride")
 	op.Steps[1].Call.Lease = 90_000_000
 	s := newStation(t, op)

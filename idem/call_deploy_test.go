@@ -20,6 +20,7 @@ func down(what string) func(context.Context, visit) error {
 // A deploy may change the steps of what is under way. It is held where they are
 // others than those that were done, and no step is left out.
 func TestDeployedStepsDoNotFit(t *testing.T) {
+	t.Parallel()
 	removed, fewer := ride("Ride"), ride("Ride")
 	removed.Steps = append(removed.Steps[:2:2], removed.Steps[3], removed.Steps[4]) // no Move
 	removed.Answer.Members[0].Value.Step = 3

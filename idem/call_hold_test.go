@@ -51,6 +51,7 @@ func (s *station) completeOnce(t *testing.T) error {
 // Where nobody knows whether a call was done, `unknown: hold` leaves it to an
 // operator.
 func TestHold(t *testing.T) {
+	t.Parallel()
 	for name, fail := range map[string]func() error{
 		"error": func() error { return errors.New("secret") }, "panic": func() error { panic("secret") },
 		"crash": func() error { runtime.Goexit(); return nil },
@@ -155,6 +156,7 @@ func TestTriesEndHeld(t *testing.T) {
 // Work that the operation, as it is deployed now, can't continue is held; and so
 // is that of an operation that is gone for a while.
 func TestMisfitIsHeld(t *testing.T) {
+	t.Parallel()
 	down := func(context.Context, visit) error { return errors.New("down") }
 	for name, change := range map[string]func(op *Operation){
 		"a field more": func(op *Operation) {
@@ -218,6 +220,7 @@ func TestMisfitIsHeld(t *testing.T) {
 
 // In every mode in which pgx can execute statements, poolers in mind.
 func TestHoldInEveryMode(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol} {
 		t.Run(mode.String(), func(t *testing.T) {
 			pool := idemtest.Open(t, idemtest.URL(t, shopTables), func(config *pgxpool.Config) { config.ConnConfig.DefaultQueryExecMode = mode })

@@ -15,6 +15,7 @@ import (
 // Repetitions come as fast as clients like: only tries that were due count, or a
 // crowd would have an operation held within the second that a system is away.
 func TestRepetitionsDoNotUseUpTheTries(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, ride("Ride"))
 	s.till.before = func(context.Context, visit) error { return errors.New("away") }
 	for range 40 {
@@ -38,6 +39,7 @@ func (e *badError) Error() string { return *e.text }
 // An error that can't be read is an error like any other: the try counts, and the
 // lease is given back.
 func TestErrorsThatPanic(t *testing.T) {
+	t.Parallel()
 	var none *badError
 	for _, what := range []string{"Charge", "Refund"} {
 		t.Run(what, func(t *testing.T) {
@@ -86,6 +88,7 @@ func TestTriesThatEndTheProcessCount(t *testing.T) {
 // A function that does not heed its context is a failed try, and takes no place of
 // the completer for ever.
 func TestCallOutlivesItsContext(t *testing.T) {
+	t.Parallel()
 	stuck := ride("Ride")
 	stuck.Policy.Timeout = 200 * time.Millisecond
 	fine := ride("Fine")
@@ -111,6 +114,7 @@ func TestCallOutlivesItsContext(t *testing.T) {
 
 // Results that the database can't keep must not make the call for ever.
 func TestResultsThatCannotBeKept(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, ride("Ride"))
 	s.exec(t, `ALTER TABLE idem.work ADD CHECK (results::text NOT LIKE '%r-%')`)
 	s.till.before = nil

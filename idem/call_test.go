@@ -11,6 +11,7 @@ import (
 )
 
 func TestCallsRunBetweenTransactions(t *testing.T) {
+	t.Parallel()
 	for _, level := range goLevels {
 		t.Run(string(level), func(t *testing.T) {
 			op := ride("Ride")
@@ -86,6 +87,7 @@ func TestCallRoundTrips(t *testing.T) {
 
 // An operation that begins with a call commits that it did.
 func TestCallFirst(t *testing.T) {
+	t.Parallel()
 	pool, counter := idemtest.PoolCounting(t, shopTables)
 	op := ride("Ride")
 	op.Steps = op.Steps[1:3]
@@ -132,6 +134,7 @@ func TestCallRefused(t *testing.T) {
 // Nobody knows whether a call was done: it is made again with the same key, and
 // with the same inputs, also those that the server made.
 func TestCallUnknownIsMadeAgain(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		fail func() error
@@ -168,6 +171,7 @@ func TestCallUnknownIsMadeAgain(t *testing.T) {
 // The function's context ends with the operation's timeout; the lease does not
 // outlive it for long.
 func TestCallTimesOut(t *testing.T) {
+	t.Parallel()
 	op := ride("Ride")
 	op.Policy.Timeout = 150_000_000
 	s := newStation(t, op)
@@ -187,6 +191,7 @@ func TestCallTimesOut(t *testing.T) {
 
 // Results that a function must not give are found before they are used.
 func TestCallWithWrongResults(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, ride("Ride"))
 	opts := s.till.options()
 	opts.Call["Charge"] = func(context.Context, string, func(...any) error) ([]any, error) { return []any{nil, nil}, nil }
@@ -219,6 +224,7 @@ func TestNewRefusesDurableOperationsThatCantBe(t *testing.T) {
 
 // Without a key the same path is taken, under one that nobody knows.
 func TestCallWithoutKey(t *testing.T) {
+	t.Parallel()
 	op := ride("Ride")
 	op.Key.Required = false
 	s := newStation(t, op)

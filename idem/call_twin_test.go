@@ -23,6 +23,7 @@ func crowdAt(n int, at ...*station) []*httptest.ResponseRecorder {
 
 // Duplicates at once, in two processes: one call, one answer.
 func TestCallTwins(t *testing.T) {
+	t.Parallel()
 	for _, level := range goLevels {
 		t.Run(string(level), func(t *testing.T) {
 			op := ride("Ride")
@@ -51,6 +52,7 @@ func TestCallTwins(t *testing.T) {
 
 // What a duplicate meets while the call runs, in this process and in another.
 func TestCallDuplicateMeetsRunning(t *testing.T) {
+	t.Parallel()
 	op := ride("Ride")
 	op.Policy.Wait = 0
 	s := newStation(t, op)
@@ -90,6 +92,7 @@ func TestCallDuplicateMeetsRunning(t *testing.T) {
 
 // A duplicate that waits gets the answer when it is there; holding no connection.
 func TestCallDuplicateWaits(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, ride("Ride"))
 	twin := s.twin(t, ride("Ride"))
 	entered, back := make(chan struct{}), make(chan struct{})
@@ -115,6 +118,7 @@ func TestCallDuplicateWaits(t *testing.T) {
 
 // An expired key runs anew, also where leftovers of its work are there.
 func TestCallAfterExpiry(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, ride("Ride"))
 	wantStatus(t, s.post("Ride", "k", order1), 201)
 	s.exec(t, `UPDATE idem.keys SET expires_at = clock_timestamp() - interval '1 s';
@@ -131,6 +135,7 @@ func TestCallAfterExpiry(t *testing.T) {
 
 // The sweeper leaves what is not done.
 func TestSweepLeavesUnfinishedWork(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, ride("Ride"))
 	s.till.before = func(context.Context, visit) error { return fmt.Errorf("down") }
 	wantStatus(t, s.post("Ride", "k", order1), 503)
@@ -147,6 +152,7 @@ func TestSweepLeavesUnfinishedWork(t *testing.T) {
 // Session settings are those of the caller in every transaction, also in one of
 // the completer.
 func TestCallSession(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, ride("Ride"))
 	s.exec(t, `CREATE TABLE seen (tenant text); CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
 		BEGIN INSERT INTO seen VALUES (current_setting('app.tenant', true)); RETURN NULL; END $$;
@@ -179,6 +185,7 @@ func TestCallSession(t *testing.T) {
 // A deploy has taken the calls out of an operation, and a request of before is not
 // done: it is in flight to those of the version now, and never runs beside it.
 func TestUnfinishedKeyMeetsAnotherStrategy(t *testing.T) {
+	t.Parallel()
 	for _, op := range []*Operation{
 		createPayment("Create", "10ms", true), takeJob(), transfer("Transfer", ReadCommitted), transfer("Strict", Serializable),
 	} {

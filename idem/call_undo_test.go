@@ -47,6 +47,7 @@ func TestUndoAfterALaterStep(t *testing.T) {
 // A later call that is refused takes back those before it, itself not; a later
 // step all of them, the last one first.
 func TestUndoInReverse(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, ride("Ride"))
 	s.till.before = func(_ context.Context, v visit) error {
 		if v.what == "Notify" {
@@ -71,6 +72,7 @@ func TestUndoInReverse(t *testing.T) {
 // A crash inside of an undo, and an undo that fails: it is called again until it
 // is done, with the same key, and then the refusal is recorded.
 func TestUndoAfterACrash(t *testing.T) {
+	t.Parallel()
 	for point, crash := range crashPoints {
 		t.Run(point, func(t *testing.T) {
 			s := poor(t)
@@ -88,6 +90,7 @@ func TestUndoAfterACrash(t *testing.T) {
 }
 
 func TestUndoThatFailsIsTriedAgain(t *testing.T) {
+	t.Parallel()
 	for name, fail := range map[string]func() error{
 		"error": func() error { return errors.New("secret") }, "a refusal": func() error { return Fail(409, "too_late", "") },
 		"panic": func() error { panic("secret") },
@@ -113,6 +116,7 @@ func TestUndoThatFailsIsTriedAgain(t *testing.T) {
 
 // The process ends between the last undo and the record.
 func TestUndoneButNotRecorded(t *testing.T) {
+	t.Parallel()
 	s := poor(t)
 	s.exec(t, `CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'out' USING ERRCODE = '53100'; END $$;
 		CREATE TRIGGER broken BEFORE UPDATE ON idem.keys FOR EACH ROW EXECUTE FUNCTION broken()`)

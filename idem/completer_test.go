@@ -14,6 +14,7 @@ import (
 // Two completers side by side: 50 operations that were left behind are continued
 // once each.
 func TestCompletersSideBySide(t *testing.T) {
+	t.Parallel()
 	const left = 50
 	s := newStation(t, ride("Ride"))
 	s.exec(t, "UPDATE accounts SET balance = 1000")
@@ -42,6 +43,7 @@ func TestCompletersSideBySide(t *testing.T) {
 
 // Work that this process leaves behind is due, and taken up, without a poll.
 func TestCompleterIsWoken(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, shopTables)
 	s := openStation(t, pool, &till{}, func(o *Options) { o.Completer.Poll = time.Hour }, ride("Ride"), payout())
 	s.run(t)
@@ -60,6 +62,7 @@ func TestCompleterIsWoken(t *testing.T) {
 // Run ends when the call under way has, whose results are kept, and gives the
 // lease back: another goes on at once.
 func TestCompleterStops(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, ride("Ride"))
 	s.till.before = func(context.Context, visit) error { return errors.New("down") }
 	wantStatus(t, s.post("Ride", "k", order1), 503)
@@ -96,6 +99,7 @@ func TestCompleterStops(t *testing.T) {
 
 // Each database has its completer.
 func TestCompleterOfEveryPool(t *testing.T) {
+	t.Parallel()
 	pools := map[string]*pgxpool.Pool{"t1": idemtest.Pool(t, shopTables), "t2": idemtest.Pool(t, shopTables)}
 	s := openStation(t, nil, &till{}, func(o *Options) {
 		o.Pool = func(scope string) *pgxpool.Pool { return pools[scope] }
@@ -111,6 +115,7 @@ func TestCompleterOfEveryPool(t *testing.T) {
 
 // What the completer does is told as well, apart from requests.
 func TestCompleterIsObserved(t *testing.T) {
+	t.Parallel()
 	w := newWitness()
 	s := openStation(t, idemtest.Pool(t, shopTables), &till{}, func(o *Options) { o.Observer = w }, payout())
 	s.run(t)
@@ -130,6 +135,7 @@ func TestCompleterIsObserved(t *testing.T) {
 
 // A service without durable operations has no completer: nothing polls.
 func TestNoCompleterWithoutNeed(t *testing.T) {
+	t.Parallel()
 	s := newShop(t, createPayment("Create", patience, true))
 	if err := s.completeAll(t.Context()); err != nil { // returns at once
 		t.Error(err)

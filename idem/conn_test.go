@@ -9,6 +9,7 @@ import (
 // Pitfall 3: a deferred constraint fails behind the statement's own end. Whether
 // it is sent alone or with others, prepared or not, send must tell.
 func TestPitfall_3_AnErrorBehindTheEndOfTheStatement(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, "CREATE TABLE parts (id int PRIMARY KEY, whole int REFERENCES parts DEFERRABLE INITIALLY DEFERRED)")
 	s, err := newService(pool, Config{}, Options{})
 	if err != nil {

@@ -57,6 +57,7 @@ func (d depot) exec(t *testing.T, sql string) {
 // A failure is not acknowledged and leaves nothing: what is delivered again is handled,
 // not skipped as a duplicate.
 func TestCase_consume_1(t *testing.T) {
+	t.Parallel()
 	for profile := range protocols {
 		d := openQueue(t, func(c *Config, _ *Options) { c.Profile = profile }, shipment("Sent"))
 		d.exec(t, "ALTER TABLE payments RENAME TO away")
@@ -75,6 +76,7 @@ func TestCase_consume_1(t *testing.T) {
 // A duplicate of a success is acknowledged and counted, and no error to anybody; also
 // where its answer was not kept.
 func TestCase_consume_2(t *testing.T) {
+	t.Parallel()
 	d := openQueue(t, nil, shipment("Sent"))
 	d.consume(t, parcelMessage("1", "", parcelBody), Ack, "")
 	for range 2 {
@@ -95,6 +97,7 @@ func TestCase_consume_2(t *testing.T) {
 // A recorded client error stays one: a dead letter that is sent again goes back to the
 // dead letters, and is never acknowledged as a duplicate.
 func TestRedrivenDeadLetterIsNotAcknowledged(t *testing.T) {
+	t.Parallel()
 	d := openQueue(t, nil, shipment("Sent"))
 	refused := strings.Replace(parcelBody, "5", "0", 1)
 	d.consume(t, parcelMessage("1", "", refused), Dead, "amount_not_positive")
@@ -113,6 +116,7 @@ func TestRedrivenDeadLetterIsNotAcknowledged(t *testing.T) {
 }
 
 func TestMessagesThatCantBeReadAreDead(t *testing.T) {
+	t.Parallel()
 	d := openQueue(t, nil, shipment("Sent"))
 	for name, c := range map[string]struct {
 		m    Message
@@ -141,6 +145,7 @@ func TestMessagesThatCantBeReadAreDead(t *testing.T) {
 
 // The type chooses the operation; a type of nobody is acknowledged and counted.
 func TestMessageTypesChooseTheOperation(t *testing.T) {
+	t.Parallel()
 	d := openQueue(t, nil, shipment("Sent", "sent", "resent"), shipment("Plain", ""))
 	d.consume(t, parcelMessage("1", "resent", parcelBody), Ack, "")
 	if got := d.told.last(t).Operation; got != "Sent" {
@@ -178,6 +183,7 @@ func TestUndeclaredConflictIsDeliveredAgain(t *testing.T) {
 
 // A twin that runs is no success yet, in any profile.
 func TestTwinOfARunningMessageIsNotAcknowledged(t *testing.T) {
+	t.Parallel()
 	for profile := range protocols {
 		op := shipment("Sent")
 		op.Policy.Wait = 0
@@ -262,6 +268,7 @@ func TestStoppingDoesNotLeaveAMessageBehind(t *testing.T) {
 }
 
 func TestConsumersThatCantRunDoNotStart(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, shopTables)
 	keyless := shipment("Keyless")
 	keyless.Key = Key{From: KeyHeader}

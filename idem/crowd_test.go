@@ -37,6 +37,7 @@ func sendAll(services []*shop, name Name, key string) <-chan *httptest.ResponseR
 // The same requests to 16 processes: all claims wait in the database when the
 // one they wait for leaves nothing. One runs, the others replay.
 func TestCase_race_1_in_the_database(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		op     func() *Operation
 		before string
@@ -93,6 +94,7 @@ func meet(t *testing.T, watch *shop, services []*shop, op *Operation) {
 // Under reject: who meets a running twin is told so at once, all others get the
 // one answer.
 func TestCase_race_1_reject(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		op func() *Operation
 		// A held record stops the one who has the advisory lock; where the

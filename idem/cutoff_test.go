@@ -10,6 +10,7 @@ import (
 // A batch whose connection is lost before its answer may have happened. pgx says
 // that it was not sent; taken at its word, a POST without a key would run twice.
 func TestLostBatchIsNotTakenForUnsent(t *testing.T) {
+	t.Parallel()
 	op := transfer("Transfer", ReadCommitted)
 	op.Key.Required = false
 	cut := &cutter{text: "COMMIT\x00"} // not READ COMMITTED, which is prepared

@@ -27,6 +27,7 @@ var crossed = []string{"fused+fused", "fused+verbatim", "fused+stepped", "verbat
 // Two different operations, each with the row that the other one wants: one of
 // them is ended by PostgreSQL, and tried again.
 func TestCase_db_2_a_certain_deadlock(t *testing.T) {
+	t.Parallel()
 	url := idemtest.URL(t, shopTables, spendTables, crossing)
 	watch := &shop{pool: idemtest.Open(t, url, nil)}
 	for i, pair := range crossed {

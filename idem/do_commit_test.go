@@ -13,6 +13,7 @@ import (
 // same breath leaves an open transaction, but it is not ours: no record is
 // written there, and the answer does not say that it worked.
 func TestPitfall_4_AnotherTransactionIsNotOurs(t *testing.T) {
+	t.Parallel()
 	s := &shop{pool: idemtest.Pool(t, shopTables)}
 	for _, level := range []Isolation{ReadCommitted, RepeatableRead, Serializable} {
 		for _, end := range []string{"COMMIT AND CHAIN", "COMMIT; BEGIN", "ROLLBACK AND CHAIN", "ROLLBACK; BEGIN", "COMMIT; BEGIN; UPDATE accounts SET balance = 0"} {
@@ -40,6 +41,7 @@ func TestPitfall_4_AnotherTransactionIsNotOurs(t *testing.T) {
 // Pitfall 4: the handle has no way to end the transaction, or to the connection,
 // also for who asks it what else it can do.
 func TestPitfall_4_TheHandleIsNarrow(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t)
 	_, _, err := Do(t.Context(), pool, doRequest("k", ""), func(ctx context.Context, tx Tx) (Response, error) {
 		for name, can := range map[string]func() bool{

@@ -18,6 +18,7 @@ func doRequest(key, print string) Request {
 }
 
 func TestDoRunsOnce(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, shopTables)
 	runs := 0
 	handler := func(ctx context.Context, tx Tx) (Response, error) {
@@ -51,6 +52,7 @@ func TestDoRunsOnce(t *testing.T) {
 }
 
 func TestDoRecordsAFailure(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, shopTables)
 	handler := func(ctx context.Context, tx Tx) (Response, error) {
 		if _, err := tx.Exec(ctx, "UPDATE accounts SET balance = 0 WHERE id = 1"); err != nil {
@@ -73,6 +75,7 @@ func TestDoRecordsAFailure(t *testing.T) {
 // A handler that ends the transaction on its own gets no record, and no answer
 // that says it worked.
 func TestPitfall_4_AHandlersOwnCommit(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, shopTables)
 	for _, end := range []string{"COMMIT", "ROLLBACK"} {
 		_, _, err := Do(t.Context(), pool, doRequest("k", ""), func(ctx context.Context, tx Tx) (Response, error) {
@@ -89,6 +92,7 @@ func TestPitfall_4_AHandlersOwnCommit(t *testing.T) {
 }
 
 func TestCase_crash_3(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, shopTables)
 	panics := true
 	handler := func(ctx context.Context, tx Tx) (Response, error) {
@@ -114,6 +118,7 @@ func TestCase_crash_3(t *testing.T) {
 }
 
 func TestDoRefusesBadRequests(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t)
 	for _, r := range []Request{
 		{Operation: "o", Key: "k"}, {Scope: "s", Key: "k"}, {Scope: "s", Operation: "o"},
@@ -126,6 +131,7 @@ func TestDoRefusesBadRequests(t *testing.T) {
 }
 
 func TestAHandlersErrorIsKeptForCallers(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t)
 	_, _, err := Do(t.Context(), pool, doRequest("k", ""), func(context.Context, Tx) (Response, error) {
 		return Response{}, pgx.ErrNoRows
@@ -136,6 +142,7 @@ func TestAHandlersErrorIsKeptForCallers(t *testing.T) {
 }
 
 func TestCallRunsTheSameOperation(t *testing.T) {
+	t.Parallel()
 	s := newShop(t, createPayment("Create", "2000ms", true))
 	first := s.post("Create", "k", order1)
 	var id int64
@@ -157,6 +164,7 @@ func TestCallRunsTheSameOperation(t *testing.T) {
 
 // What bounds the wait for the claim must not end waits of the business SQL.
 func TestPitfall_7_TheLimitEndsWithTheClaim(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t)
 	for _, level := range []Isolation{ReadCommitted, RepeatableRead} {
 		for _, wait := range []time.Duration{-1, time.Second} {
@@ -176,6 +184,7 @@ func TestPitfall_7_TheLimitEndsWithTheClaim(t *testing.T) {
 // What another operation says of a copy of its request that runs now is no
 // definite answer: the next attempt may find it done.
 func TestDoDoesNotRecordWhatIsInFlightElsewhere(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, shopTables)
 	busy := true
 	handler := func(context.Context, Tx) (Response, error) {

@@ -49,6 +49,7 @@ func well(int) error { return nil }
 // Events of Go code are part of the transaction, at every isolation: once per
 // execution, however often the function ran, and never for a replay.
 func TestEmitIsPartOfTheTransaction(t *testing.T) {
+	t.Parallel()
 	for _, level := range goLevels {
 		t.Run(string(level), func(t *testing.T) {
 			spy := &outboxSpy{}
@@ -81,6 +82,7 @@ func TestEmitIsPartOfTheTransaction(t *testing.T) {
 
 // A client error of the function undoes its events with all else.
 func TestEmitIsUndoneWithTheRest(t *testing.T) {
+	t.Parallel()
 	spy := &outboxSpy{}
 	s := telling(t, spy, adjust("Adjust", ReadCommitted), func(int) error { return Fail(409, "overdrawn", "") })
 	first := s.post("Adjust", "k", ten)
@@ -93,6 +95,7 @@ func TestEmitIsUndoneWithTheRest(t *testing.T) {
 
 // A forced run tells of itself under keys of its own, by its number.
 func TestForcedRunsEmitUnderKeysOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	for _, level := range goLevels {
 		op := adjust("Adjust", level)
 		op.Policy.Force, op.Policy.Print = true, []string{}
@@ -115,6 +118,7 @@ func TestForcedRunsEmitUnderKeysOfTheirOwn(t *testing.T) {
 
 // What can't be an event is a fault, and nothing of the operation stays.
 func TestEmitRefuses(t *testing.T) {
+	t.Parallel()
 	for name, e := range map[string]OutboxEvent{
 		"topic": {Topic: "it's gone"}, "no topic": {}, "pattern": {Topic: "order.*"}, "long": {Topic: strings.Repeat("a", maxTopic+1)},
 		"payload": {Topic: "a", Payload: math.Inf(1)}, "raw": {Topic: "a", Payload: json.RawMessage(`{`)},
@@ -135,6 +139,7 @@ func TestEmitRefuses(t *testing.T) {
 
 // Without a key the same request would tell of itself twice.
 func TestEmitNeedsAKey(t *testing.T) {
+	t.Parallel()
 	op := adjust("Adjust", ReadCommitted)
 	op.Key, op.Method = Key{}, http.MethodPut
 	s := telling(t, nil, op, well)
@@ -150,6 +155,7 @@ func TestEmitNeedsAKey(t *testing.T) {
 
 // The same in a handler of Do.
 func TestEmitInDo(t *testing.T) {
+	t.Parallel()
 	s, spy := &shop{pool: idemtest.Pool(t, shopTables)}, &outboxSpy{}
 	request := doRequest("k", "")
 	request.Outbox = spy
@@ -174,6 +180,7 @@ func statementError(state string) error {
 
 // Pitfall 29: JSON is sent as text, whatever the pool does with parameters.
 func TestPitfall_29_EmitInEveryMode(t *testing.T) {
+	t.Parallel()
 	url := idemtest.URL(t, shopTables)
 	for _, mode := range []pgx.QueryExecMode{
 		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,

@@ -24,6 +24,7 @@ SELECT d.id::text`, 1)
 // none twice. A key whose record has expired has events of its own, while those
 // of the execution before are still there.
 func TestEventsOfCalls(t *testing.T) {
+	t.Parallel()
 	spy := &outboxSpy{}
 	s := openStation(t, idemtest.Pool(t, shopTables, drop), &till{}, func(o *Options) { o.Outbox = spy }, tellingRide())
 	topics := func() string {

@@ -100,6 +100,7 @@ const aTrace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 // One event per execution, none for a replay; its key says whose it is and never
 // how it came about.
 func TestAnEventPerExecution(t *testing.T) {
+	t.Parallel()
 	spy := &outboxSpy{}
 	s := outboxShop(t, spy, nil, told())
 	s.exec(t, drop)
@@ -141,6 +142,7 @@ func TestAnEventPerExecution(t *testing.T) {
 // The same request has the same event key on another server: what was lost with
 // its server tells of itself under one key. Nothing names a request without a key.
 func TestEventKeysAreMadeOfTheRequest(t *testing.T) {
+	t.Parallel()
 	for _, key := range []string{"k", ""} {
 		var events [2]string
 		for i := range events {
@@ -157,6 +159,7 @@ func TestEventKeysAreMadeOfTheRequest(t *testing.T) {
 // A key whose record has expired runs again. The outbox may have the event of
 // the first execution still: the second is another one, and is not lost.
 func TestAnEventOfAReusedKeyIsNotLost(t *testing.T) {
+	t.Parallel()
 	s := outboxShop(t, nil, nil, told())
 	s.exec(t, drop)
 	const body = `{"order_id": "o1", "amount": 5}`
@@ -180,6 +183,7 @@ func TestAnEventOfAReusedKeyIsNotLost(t *testing.T) {
 // A dispatcher that panics changes nothing about an answer whose writes are
 // committed.
 func TestAPanickingOutboxChangesNoAnswer(t *testing.T) {
+	t.Parallel()
 	spy := &outboxSpy{panics: true}
 	s := outboxShop(t, spy, nil, told())
 	wantStatus(t, s.post("CreatePayment", "k", `{"order_id": "o1", "amount": 5}`), 201)
@@ -189,6 +193,7 @@ func TestAPanickingOutboxChangesNoAnswer(t *testing.T) {
 }
 
 func TestRunRunsTheOutbox(t *testing.T) {
+	t.Parallel()
 	spy := &outboxSpy{pools: make(chan []*pgxpool.Pool, 1), err: errors.New("undelivered")}
 	s := outboxShop(t, spy, nil, told())
 	ctx, stop := context.WithCancel(t.Context())
@@ -205,6 +210,7 @@ func TestRunRunsTheOutbox(t *testing.T) {
 
 // Twins of one request at once: one event.
 func TestTwinsOfOneRequestTellOnce(t *testing.T) {
+	t.Parallel()
 	spy := &outboxSpy{}
 	s := outboxShop(t, spy, nil, told())
 	s.exec(t, drop)
@@ -249,6 +255,7 @@ func TestTraceContext(t *testing.T) {
 
 // What goes through Call has the trace of its context.
 func TestCallKeepsTheTraceOfItsContext(t *testing.T) {
+	t.Parallel()
 	s := outboxShop(t, nil, nil, told())
 	ctx := WithTraceContext(t.Context(), aTrace, "")
 	if _, err := s.Call(ctx, "CreatePayment", []any{"t1"}, "k", []any{"o1", int64(5), nil}, nil); err != nil {
@@ -262,6 +269,7 @@ func TestCallKeepsTheTraceOfItsContext(t *testing.T) {
 
 // Of an answer that no row was found nobody is told.
 func TestNoRowWakesNobody(t *testing.T) {
+	t.Parallel()
 	op := charge()
 	op.SQL = strings.Replace(op.SQL, "), idem_recorded AS (", `), idem_event AS (
   INSERT INTO idem.outbox (scope, operation, topic, key, payload)
@@ -282,6 +290,7 @@ func TestNoRowWakesNobody(t *testing.T) {
 
 // A step that runs per element has an event per element, told apart by its number.
 func TestElementsHaveEventsOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	op := placeOrder()
 	op.SQL = strings.Replace(op.SQL, "VALUES ($1, $2, $3) RETURNING sku, qty)", `VALUES ($1, $2, $3) RETURNING sku, qty), idem_event AS (
   INSERT INTO idem.outbox (scope, operation, topic, key, headers, payload) SELECT $4, 'shop.PlaceOrder', 'line.added', $5, $6::jsonb, row_to_json(s) FROM idem_step s)`, 1)

@@ -13,6 +13,7 @@ import (
 // show without being asked (Fetch standard, CORS-safelisted response headers), or
 // of no use to a script.
 func TestExposedHeadersAreAllThatAreSent(t *testing.T) {
+	t.Parallel()
 	for _, profile := range []Profile{ProfileIETF, ProfileStripe, ProfileGateway} {
 		op := createPayment("Create", "50ms", false)
 		op.Headers = []string{"location"}

@@ -50,6 +50,7 @@ func cuttingPool(t *testing.T, url string, cut *cutter) *pgxpool.Pool {
 // The connection is cut right after the commit is sent: one effect, and the
 // answer is the recorded one, or that of the run that counts.
 func TestCase_db_1(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		op   *Operation
 		text string
@@ -93,6 +94,7 @@ func TestCase_db_1(t *testing.T) {
 
 // The server has lost the prepared statements: poolers do that.
 func TestPitfall_22_LostStatementsAreNotAFault(t *testing.T) {
+	t.Parallel()
 	for _, op := range []*Operation{createPayment("Create", "2000ms", true), transfer("Transfer", ReadCommitted), takeJob()} {
 		url := idemtest.URL(t, shopTables, "INSERT INTO jobs SELECT FROM generate_series(1, 9)")
 		pool := idemtest.Open(t, url, func(c *pgxpool.Config) { c.MaxConns = 1 })
@@ -109,6 +111,7 @@ func TestPitfall_22_LostStatementsAreNotAFault(t *testing.T) {
 // The client gives up, or the operation takes too long: the work goes on, and a
 // retry gets its answer.
 func TestTheWorkOutlivesTheRequest(t *testing.T) {
+	t.Parallel()
 	op := charge()
 	op.Policy.Timeout = 50 * time.Millisecond
 	op.Policy.Wait = 0
@@ -145,6 +148,7 @@ func TestNoConnectionIs503(t *testing.T) {
 
 // Two operations that lock in opposite order.
 func TestCase_db_2(t *testing.T) {
+	t.Parallel()
 	there, back := transfer("There", ReadCommitted), transfer("Back", ReadCommitted)
 	for _, op := range []*Operation{there, back} {
 		op.SQL = strings.ReplaceAll(op.SQL, "ORDER BY id FOR UPDATE", "ORDER BY id = $2 FOR UPDATE")
@@ -175,6 +179,7 @@ func TestCase_db_2(t *testing.T) {
 }
 
 func TestAServerErrorIsRecordedWhereThePolicySaysSo(t *testing.T) {
+	t.Parallel()
 	op := createPayment("Create", "2000ms", true)
 	op.Policy.ServerError = time.Minute
 	s := newShop(t, op)

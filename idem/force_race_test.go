@@ -17,6 +17,7 @@ import (
 // forced runs, and one more at most where there was no record, of a plain one that
 // came first. All plain answers are ones that were recorded.
 func TestPitfall_18_ForcedRunsBesideDuplicates(t *testing.T) {
+	t.Parallel()
 	const n = 16
 	for _, recorded := range []bool{true, false} {
 		for i, op := range forceables() {
@@ -68,6 +69,7 @@ func TestPitfall_18_ForcedRunsBesideDuplicates(t *testing.T) {
 // way, in the same process too, and where the policy rejects; where it waits, it
 // does not, other than in the stepped strategy.
 func TestForcedRunHidesNoRecord(t *testing.T) {
+	t.Parallel()
 	for _, wait := range []time.Duration{0, time.Hour} {
 		for _, op := range forceables()[:3] {
 			if op.Policy.Wait = wait; wait > 0 && op.Strategy == Stepped {
@@ -112,6 +114,7 @@ func forcedBesidePlain(t *testing.T, op *Operation) {
 // A forced run waits for its turn as long as the timeout, not as long as the
 // policy lets a duplicate wait.
 func TestForcedRunWaitsForItsTurn(t *testing.T) {
+	t.Parallel()
 	for _, op := range forceables() {
 		t.Run(string(op.Name), func(t *testing.T) {
 			op.Policy.Wait, op.Policy.Timeout = 0, 10*time.Second
@@ -136,6 +139,7 @@ func TestForcedRunWaitsForItsTurn(t *testing.T) {
 // What waits behind the lock sees what the run before it did: its snapshot is
 // taken after the wait.
 func TestForcedRunSeesTheOneBefore(t *testing.T) {
+	t.Parallel()
 	op := forceable(charge())
 	op.SQL = strings.Replace(op.SQL, "-- statement: forced\nWITH idem_done AS (\n  UPDATE accounts SET balance = balance - $2 WHERE id = $1 AND balance >= $2",
 		"-- statement: forced\nWITH idem_done AS (\n  UPDATE accounts SET balance = balance - $2 WHERE id = $1 AND (SELECT count(*) FROM jobs) = 1 AND balance >= $2", 1)
@@ -152,6 +156,7 @@ func TestForcedRunSeesTheOneBefore(t *testing.T) {
 // A plain request that meets an expired record deletes it; not the one that a
 // forced run puts in its place meanwhile.
 func TestForcedRunBesideOneThatExpiresTheRecord(t *testing.T) {
+	t.Parallel()
 	s := newShop(t, forceable(charge()))
 	wantStatus(t, s.post("Charge", "k", `{"amount": 1}`), 201)
 	s.exec(t, "UPDATE idem.keys SET expires_at = clock_timestamp()")
@@ -176,6 +181,7 @@ func TestForcedRunBesideOneThatExpiresTheRecord(t *testing.T) {
 
 // Forced runs wait in memory as well: copies do not take the pool.
 func TestForcedRunsWaitInMemory(t *testing.T) {
+	t.Parallel()
 	url := idemtest.URL(t, shopTables)
 	pool := idemtest.Open(t, url, func(c *pgxpool.Config) { c.MaxConns = 2 })
 	s := openShop(t, pool, forceable(charge()), getPayment())

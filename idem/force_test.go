@@ -82,6 +82,7 @@ const manyJobs = "INSERT INTO jobs SELECT FROM generate_series(1, 99)"
 // A forced run that fails keeps the record; where there is none, its own client
 // error is one.
 func TestForcedRunThatFailsKeepsTheRecord(t *testing.T) {
+	t.Parallel()
 	spoil := map[Name]string{
 		"Charge": "UPDATE accounts SET balance = 0", "TakeJob": "UPDATE jobs SET taken = true",
 		"Transfer": "UPDATE accounts SET balance = 0", "Steady": "UPDATE accounts SET balance = 0", "Strict": "UPDATE accounts SET balance = 0",
@@ -110,6 +111,7 @@ func TestForcedRunThatFailsKeepsTheRecord(t *testing.T) {
 
 // A failed requirement undoes a forced run as any other.
 func TestForcedRunIsUndone(t *testing.T) {
+	t.Parallel()
 	s := newShop(t, forceable(charge()))
 	first := s.post("Charge", "k", `{"amount": 1}`)
 	wantCode(t, s.force("Charge", "k", `{"amount": 95}`), 409, "too_large")
@@ -122,6 +124,7 @@ func TestForcedRunIsUndone(t *testing.T) {
 }
 
 func TestForceHeader(t *testing.T) {
+	t.Parallel()
 	s := newShop(t, forceable(charge()), createPayment("Create", patience, false), getPayment())
 	send := func(values ...string) *httptest.ResponseRecorder {
 		var headers []string
@@ -155,6 +158,7 @@ func TestForceHeader(t *testing.T) {
 // Where payloads are compared, a forced run does not replace the record of
 // another request.
 func TestForcedRunWithAnotherPayload(t *testing.T) {
+	t.Parallel()
 	for _, op := range forceables()[:4] {
 		if op.Name == "TakeJob" {
 			continue // it takes no input
@@ -187,6 +191,7 @@ func TestForcedRunWithAnotherPayload(t *testing.T) {
 // The connection is lost at the commit of a forced run. Nothing tells whether the
 // record is the new one: 503, and a plain request sees it. It never runs twice.
 func TestForcedRunWhoseConnectionIsLost(t *testing.T) {
+	t.Parallel()
 	for _, op := range forceables()[:3] {
 		t.Run(string(op.Name), func(t *testing.T) {
 			text := "key-1"
@@ -218,6 +223,7 @@ func TestForcedRunWhoseConnectionIsLost(t *testing.T) {
 
 // An expired record is replaced, too, and forced runs of many keys do not meet.
 func TestForcedRunOfAnExpiredRecord(t *testing.T) {
+	t.Parallel()
 	for _, op := range forceables() {
 		t.Run(string(op.Name), func(t *testing.T) {
 			s := newShop(t, op)

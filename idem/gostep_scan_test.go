@@ -24,6 +24,7 @@ func (e *goLine) IdemFields() []any { return []any{&e.Sku, &e.Qty, &e.Note} }
 // Every kind of input reaches the Go function as the Go value that sqlc would
 // give it: from the request, and from an earlier step.
 func TestGoStepTakesEveryKind(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2024, 2, 29, 23, 0, 0, 500_000_000, time.UTC)
 	line := []Field{{From: FromBody, Name: "sku", Required: true}, {From: FromBody, Name: "qty", Kind: KindInt4, Required: true},
 		{From: FromBody, Name: "note", Nullable: true}}

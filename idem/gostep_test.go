@@ -110,6 +110,7 @@ func (s *shop) untouched(t *testing.T, records int64) {
 var goLevels = []Isolation{ReadCommitted, RepeatableRead, Serializable}
 
 func TestGoStepIsPartOfTheTransaction(t *testing.T) {
+	t.Parallel()
 	for _, level := range goLevels {
 		t.Run(string(level), func(t *testing.T) {
 			s := goShop(t, idemtest.Pool(t, shopTables), level, func(ctx context.Context, tx Tx, in adjusting) ([]any, error) {
@@ -137,6 +138,7 @@ func TestGoStepIsPartOfTheTransaction(t *testing.T) {
 // store-2 for Go: a client error of the function undoes the writes of all steps,
 // and is recorded.
 func TestCase_store_2_go(t *testing.T) {
+	t.Parallel()
 	for _, level := range goLevels {
 		t.Run(string(level), func(t *testing.T) {
 			s := goShop(t, idemtest.Pool(t, shopTables), level, func(ctx context.Context, tx Tx, in adjusting) ([]any, error) {
@@ -158,6 +160,7 @@ func TestCase_store_2_go(t *testing.T) {
 
 // What a function may fail with, and what comes of it.
 func TestGoStepFailures(t *testing.T) {
+	t.Parallel()
 	exec := func(sql string) func(context.Context, Tx, adjusting) ([]any, error) {
 		return func(ctx context.Context, tx Tx, _ adjusting) ([]any, error) {
 			_, err := tx.Exec(ctx, sql)
@@ -207,6 +210,7 @@ func TestGoStepFailures(t *testing.T) {
 
 // crash-3: a panic in a Go function.
 func TestCase_crash_3_go(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, shopTables)
 	s := goShop(t, pool, ReadCommitted, func(_ context.Context, _ Tx, in adjusting) ([]any, error) {
 		if in.run == 1 {
@@ -227,6 +231,7 @@ func TestCase_crash_3_go(t *testing.T) {
 // A function that ends the transaction is told so, and nothing is answered as
 // done that was not recorded.
 func TestPitfall_4_go(t *testing.T) {
+	t.Parallel()
 	for _, sql := range []string{"COMMIT", "ROLLBACK", "COMMIT; BEGIN"} {
 		t.Run(sql, func(t *testing.T) {
 			s := goShop(t, idemtest.Pool(t, shopTables), ReadCommitted, func(ctx context.Context, tx Tx, in adjusting) ([]any, error) {
@@ -243,6 +248,7 @@ func TestPitfall_4_go(t *testing.T) {
 
 // A transaction that PostgreSQL could not serialize runs again from the claim on.
 func TestGoStepRunsAgainAfterASerializationFailure(t *testing.T) {
+	t.Parallel()
 	for _, state := range []string{"40001", "40P01"} {
 		s := goShop(t, idemtest.Pool(t, shopTables), ReadCommitted, func(ctx context.Context, tx Tx, in adjusting) ([]any, error) {
 			if in.run < 3 {
@@ -262,6 +268,7 @@ func TestGoStepRunsAgainAfterASerializationFailure(t *testing.T) {
 // The function's context ends with the operation's timeout, and not with the
 // client.
 func TestGoStepIsBoundedByTheTimeout(t *testing.T) {
+	t.Parallel()
 	op := adjust("Adjust", ReadCommitted)
 	op.Policy.Timeout, op.Policy.Wait = 200*time.Millisecond, 0
 	service, err := New(idemtest.Pool(t, shopTables), shopConfig(op), shopCaller, Options{Go: map[string]GoFunc{
@@ -288,6 +295,7 @@ func TestGoStepIsBoundedByTheTimeout(t *testing.T) {
 // What a function keeps of its transaction is refused after it has returned: the
 // connection is another request's by then.
 func TestGoStepTransactionEndsWithTheFunction(t *testing.T) {
+	t.Parallel()
 	var kept Tx
 	s := goShop(t, idemtest.Pool(t, shopTables), ReadCommitted, func(_ context.Context, tx Tx, in adjusting) ([]any, error) {
 		kept = tx
@@ -321,6 +329,7 @@ func TestTxFromAnotherContext(t *testing.T) {
 
 // A service without one of its functions does not start, and says which.
 func TestNewNamesMissingFunctions(t *testing.T) {
+	t.Parallel()
 	other := adjust("Other", ReadCommitted)
 	other.Steps[1].Go.Func = "Elsewhere"
 	pool := idemtest.Pool(t)

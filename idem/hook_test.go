@@ -111,6 +111,7 @@ const parcelBody = `{"order_id": "o1", "amount": 5, "unused": {"a": [1]}}`
 
 // In every profile: the first answer, its replay, and an other type of the same id.
 func TestWebhookDeliveryRunsOnce(t *testing.T) {
+	t.Parallel()
 	for profile := range protocols {
 		d := openDepot(t, func(c *Config, _ *Options) { c.Profile = profile }, parcel("Sent", "sent"), parcel("Other"))
 		first := d.deliver("1", "sent", parcelBody)
@@ -133,6 +134,7 @@ func TestWebhookDeliveryRunsOnce(t *testing.T) {
 // No profile may tell a system that a delivery is done which is only running: it would
 // never be sent again.
 func TestWebhookTwinOfARunningDeliveryIsNotAcknowledged(t *testing.T) {
+	t.Parallel()
 	for profile := range protocols {
 		op := parcel("Sent")
 		op.Policy.Wait = 0
@@ -159,6 +161,7 @@ func TestWebhookTwinOfARunningDeliveryIsNotAcknowledged(t *testing.T) {
 }
 
 func TestWebhookDeliveriesOfNoOperationAreIgnored(t *testing.T) {
+	t.Parallel()
 	d := openDepot(t, nil, parcel("Sent", "sent"))
 	w := d.deliver("1", "lost", "not even JSON")
 	if w.Code != http.StatusNoContent || w.Body.Len() != 0 {
@@ -170,6 +173,7 @@ func TestWebhookDeliveriesOfNoOperationAreIgnored(t *testing.T) {
 }
 
 func TestWebhookRefusals(t *testing.T) {
+	t.Parallel()
 	d := openDepot(t, nil, parcel("Sent"))
 	for name, c := range map[string]struct {
 		w      *httptest.ResponseRecorder
@@ -205,6 +209,7 @@ func TestWebhookRefusals(t *testing.T) {
 
 // Ids of any form are keys, and different ones stay different.
 func TestWebhookIDsOfAnyForm(t *testing.T) {
+	t.Parallel()
 	d := openDepot(t, nil, parcel("Sent"))
 	long := strings.Repeat("x", 300)
 	for i, id := range []string{"a b", "a  b", "ä", long, long + "y", `"`, "1"} {
@@ -222,6 +227,7 @@ func TestWebhookIDsOfAnyForm(t *testing.T) {
 
 // A delivery has no caller who could be asked, and a scope of its own.
 func TestWebhookReplaysAskNoAuthorizer(t *testing.T) {
+	t.Parallel()
 	d := openDepot(t, func(_ *Config, o *Options) {
 		o.AuthorizeReplay = func(context.Context, Name, []any) error { return errors.New("nobody may") }
 	}, parcel("Sent"))
@@ -236,6 +242,7 @@ func TestWebhookReplaysAskNoAuthorizer(t *testing.T) {
 }
 
 func TestWebhooksThatCantBeServedDoNotStart(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, shopTables)
 	verifier := VerifierFunc(courier)
 	for name, c := range map[string]struct {

@@ -70,6 +70,7 @@ func (s *shop) wantLevel(t *testing.T, what, level string, status int, send func
 // Pitfall 20: whatever the default of the database is, each strategy states the
 // level of its policy: with a key, in the place of an expired record, and forced.
 func TestPitfall_20_EveryKeyedWayStatesItsLevel(t *testing.T) {
+	t.Parallel()
 	for _, op := range forceables() {
 		t.Run(string(op.Name), func(t *testing.T) {
 			s := witnessed(t, op)
@@ -87,6 +88,7 @@ func TestPitfall_20_EveryKeyedWayStatesItsLevel(t *testing.T) {
 // Pitfall 20: a client error is recorded by itself, behind the transaction of the
 // operation: at READ COMMITTED whatever the level of that one was.
 func TestPitfall_20_ARecordedClientErrorStatesItsLevel(t *testing.T) {
+	t.Parallel()
 	noAccount := `{"from": 1, "to": 3, "amount": 1}`
 	for _, c := range []struct {
 		op     *Operation
@@ -107,6 +109,7 @@ func TestPitfall_20_ARecordedClientErrorStatesItsLevel(t *testing.T) {
 
 // Pitfall 20: without a key, or without a write, in a look-up too.
 func TestPitfall_20_UnkeyedAndDirectStateTheirLevel(t *testing.T) {
+	t.Parallel()
 	// Their answers say the level that they were made at.
 	tell := func(op *Operation) *Operation {
 		op.SQL = strings.ReplaceAll(op.SQL, "d.note", "current_setting('transaction_isolation') AS note")
@@ -136,6 +139,7 @@ func TestPitfall_20_UnkeyedAndDirectStateTheirLevel(t *testing.T) {
 // about duplicates, in a forced run too. In the fused one it can't end before the
 // statement does.
 func TestPitfall_7_BusinessWaitsHaveTheDefaultLimit(t *testing.T) {
+	t.Parallel()
 	for _, op := range forceables() {
 		pool := witnessed(t).pool
 		for _, wait := range []time.Duration{0, patienceTime} {

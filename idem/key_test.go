@@ -36,6 +36,7 @@ func TestCase_key_1(t *testing.T) {
 
 // 400 over HTTP, never 500, and an invalid key is not echoed.
 func TestCase_key_1_http(t *testing.T) {
+	t.Parallel()
 	s := newShop(t, createPayment("Create", "2000ms", true))
 	for _, lines := range [][]string{{""}, {"a b"}, {"a", "b"}, {strings.Repeat("k", 256)}, {"\x00"}, {"é"}, {`"`}, {"a,b"}} {
 		r := httptest.NewRequest(http.MethodPost, "/Create/1", strings.NewReader(order1))
@@ -73,6 +74,7 @@ func FuzzHeaderKey(f *testing.F) {
 }
 
 func TestDerivedKeys(t *testing.T) {
+	t.Parallel()
 	intent := createPayment("Intent", "2000ms", true)
 	intent.Key = Key{From: KeyIntent}
 	intent.Steps[0].Intent.Key = fieldArgs(3, 0)

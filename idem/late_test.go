@@ -32,6 +32,7 @@ func wantWinners(t *testing.T, s *shop, w *httptest.ResponseRecorder) {
 
 // A twin that is done is replayed, not refused, also by who rejects: seen at once.
 func TestCase_race_4(t *testing.T) {
+	t.Parallel()
 	for _, op := range []*Operation{
 		createPayment("Reject", "", true), waitingFor(takeJob(), 0), waitingFor(transfer("Transfer", ReadCommitted), 0),
 		waitingFor(transfer("Steady", RepeatableRead), 0), waitingFor(transfer("Strict", Serializable), 0),
@@ -48,6 +49,7 @@ func TestCase_race_4(t *testing.T) {
 // The loser that rejects has done its work when it meets the winner's record:
 // 23505.
 func TestCase_race_4_met_at_the_record(t *testing.T) {
+	t.Parallel()
 	for _, op := range []*Operation{createPayment("Reject", "", true), waitingFor(transfer("Transfer", ReadCommitted), 0)} {
 		t.Run(string(op.Name), func(t *testing.T) {
 			s := newShop(t, op)
@@ -68,6 +70,7 @@ const lockedWinner = `WITH idem_lock AS MATERIALIZED (SELECT pg_advisory_xact_lo
 
 // The winner commits when the loser has given up waiting, and before it answers.
 func TestCase_race_4_met_too_late(t *testing.T) {
+	t.Parallel()
 	short := 50 * time.Millisecond
 	for name, op := range map[string]*Operation{
 		"fused":                   createPayment("Create", "50ms", true),

@@ -49,6 +49,7 @@ var leaving = map[string]func(ctx context.Context, tx Tx) func(){
 // another request: it is a fault, met once, and the connection is not used again.
 // Where a statement was cut off the connection is lost, and the function runs again.
 func TestGoStepLeavesSomethingOpen(t *testing.T) {
+	t.Parallel()
 	for name, leave := range leaving {
 		t.Run(name, func(t *testing.T) {
 			runs, end := 0, func() {}
@@ -76,6 +77,7 @@ func TestGoStepLeavesSomethingOpen(t *testing.T) {
 }
 
 func TestDoLeavesSomethingOpen(t *testing.T) {
+	t.Parallel()
 	for name, leave := range leaving {
 		t.Run(name, func(t *testing.T) {
 			pool := idemtest.Pool(t, shopTables)
@@ -101,6 +103,7 @@ func TestDoLeavesSomethingOpen(t *testing.T) {
 // The transaction of a handler ends with it: its connection is another request's
 // by then.
 func TestDoTransactionEndsWithTheHandler(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, shopTables)
 	var kept Tx
 	_, _, err := Do(t.Context(), pool, doRequest("k", ""), func(_ context.Context, tx Tx) (Response, error) {

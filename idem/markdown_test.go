@@ -121,6 +121,7 @@ func wantMarkdown(t *testing.T, w *httptest.ResponseRecorder, status int, code s
 // A recorded problem is JSON, and Markdown is made of it on the way out: replays
 // of one form are equal, whoever came first.
 func TestMarkdownOfRecordedProblems(t *testing.T) {
+	t.Parallel()
 	for _, c := range refusals {
 		for _, jsonFirst := range []bool{true, false} {
 			op := c.op()

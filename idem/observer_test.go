@@ -222,6 +222,7 @@ func (c *outcome) check(t *testing.T, seen *witness) {
 
 // The other profiles answer two outcomes in another way.
 func TestEventsOfTheProfiles(t *testing.T) {
+	t.Parallel()
 	for profile, c := range map[Profile]struct{ mismatch, inFlight int }{ProfileStripe: {400, 409}, ProfileGateway: {422, 200}} {
 		pool, seen := idemtest.Pool(t, shopTables), newWitness()
 		config := shopConfig(createPayment("Reject", "", true))
@@ -263,6 +264,7 @@ func call(t *testing.T, s *shop, key, order string) func() int {
 
 // Each reason for another attempt, once.
 func TestEveryRetryIsObserved(t *testing.T) {
+	t.Parallel()
 	fail := func(table, raise string) string {
 		return `CREATE SEQUENCE tries; CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 			IF nextval('tries') = 1 THEN RAISE EXCEPTION USING ` + raise + `; END IF; RETURN NEW; END $$;

@@ -61,6 +61,7 @@ func handOutcomes() map[string]handOutcome {
 // The same for hand-written handlers: each outcome leaves a record, or a key that
 // runs at once.
 func TestCase_crash_4_do(t *testing.T) {
+	t.Parallel()
 	for _, level := range []Isolation{ReadCommitted, RepeatableRead, Serializable} {
 		t.Run(string(level), func(t *testing.T) {
 			s := newShop(t)

@@ -28,6 +28,7 @@ CREATE TABLE parts.leaf PARTITION OF parts.tenants (CONSTRAINT leaf_check CHECK 
 // Pitfall 23: each kind of rule, broken in a partition of a partition, is the one
 // that was declared for the table.
 func TestPitfall_23_RulesOfNestedPartitions(t *testing.T) {
+	t.Parallel()
 	op := createPayment("Create", patience, true)
 	op.Steps[0].Errors = append(op.Steps[0].Errors, ErrorRule{Constraint: "payments_note", Problem: Problem{409, "note_taken", "this note is taken"}})
 	s := openShop(t, idemtest.Pool(t, shopTables, nestedPartitions), op)

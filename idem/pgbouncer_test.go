@@ -21,7 +21,11 @@ func shopKit(t testing.TB) idemtest.Kit {
 		URL: idemtest.URL(t, shopTables, "UPDATE accounts SET balance = 1000000",
 			"INSERT INTO jobs SELECT FROM generate_series(1, 2000)"),
 		Handler: func(t testing.TB, pool *pgxpool.Pool) http.Handler {
-			return openShop(t, pool, createPayment("Create", patience, true), charge(), takeJob(), transfer("Transfer", ReadCommitted)).mux
+			ops := []*Operation{createPayment("Create", patience, true), charge(), takeJob(), transfer("Transfer", ReadCommitted)}
+			for _, op := range ops {
+				op.Policy.Wait = 2 * time.Second // less than the kit waits, so that it hears what they are told then
+			}
+			return openShop(t, pool, ops...).mux
 		},
 		As: func(r *http.Request, caller string) { r.Header.Set("X-Tenant", caller) },
 		Operations: []idemtest.Operation{
@@ -55,6 +59,7 @@ func TestCase_db_3(t *testing.T) {
 		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
 	} {
 		t.Run(mode.String(), func(t *testing.T) {
+			t.Parallel() // most of the time copies wait until they give up
 			kit := shopKit(t)
 			through := idemtest.PgBouncer(t, kit.URL, 5)
 			kit.Connect = func(config *pgxpool.Config) {

@@ -13,6 +13,7 @@ import (
 // Pitfall 21: at these levels a duplicate's snapshot is older than the lock that
 // it waits for. The key row is what it waits at, so that it never begins.
 func TestPitfall_21_TheDuplicateDoesNotBegin(t *testing.T) {
+	t.Parallel()
 	for _, level := range []Isolation{RepeatableRead, Serializable} {
 		s := newShop(t)
 		request := doRequest("k", "")
@@ -49,6 +50,7 @@ func TestPitfall_21_TheDuplicateDoesNotBegin(t *testing.T) {
 // Pitfall 25: a key table that was swept empty keeps its pages, or cached plans
 // would scan it when it has grown again.
 func TestPitfall_25_TheKeyTableIsNotTruncated(t *testing.T) {
+	t.Parallel()
 	s := &shop{pool: idemtest.Pool(t, `INSERT INTO idem.keys (scope, digest, operation, key, fingerprint, status, expires_at)
 		SELECT 's', decode(lpad(to_hex(i), 32, '0'), 'hex'), 'o', 'k' || i, '', 200, clock_timestamp() FROM generate_series(1, 5000) i`)}
 	sweeper := Sweeper{Pool: s.pool}
@@ -64,17 +66,19 @@ func TestPitfall_25_TheKeyTableIsNotTruncated(t *testing.T) {
 
 // Pitfall 26: the limit of a batch holds under every plan.
 func TestPitfall_26_ABatchIsABatchUnderEveryPlan(t *testing.T) {
+	t.Parallel()
 	url := idemtest.URL(t)
 	s := &shop{pool: idemtest.Open(t, url, nil)}
 	for _, off := range []string{"enable_hashjoin enable_mergejoin enable_material enable_hashagg enable_sort", "enable_hashjoin enable_mergejoin enable_material", "enable_nestloop enable_mergejoin", "enable_nestloop enable_hashjoin", "enable_indexscan enable_bitmapscan"} {
 		s.exec(t, "DELETE FROM idem.keys; DELETE FROM idem.outbox; "+expiredKeys)
 		pool := idemtest.Open(t, url, func(c *pgxpool.Config) {
 			c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-				_, err := conn.Exec(ctx, "SELECT set_config(unnest(string_to_array($1, ' ')), 'off', false)", off)
+				// What is off is expensive, and would be worth compiling.
+				_, err := conn.Exec(ctx, "SELECT set_config(unnest(string_to_array($1, ' ')), 'off', false)", off+" jit")
 				return err
 			}
 		})
-		sweeper := Sweeper{Pool: pool, Batch: 10, Events: time.Hour}
+		sweeper := Sweeper{Pool: pool, Batch: 10, Rest: -1, Events: time.Hour}
 		swept, err := sweeper.Sweep(t.Context())
 		if err != nil || swept.Keys != 105 || swept.Rounds < 11 {
 			t.Errorf("without %s: %+v %v", off, swept, err)
@@ -106,6 +110,7 @@ func TestPitfall_28_ASettingEndsWithTheRequest(t *testing.T) {
 // Pitfall 29: values of every type arrive as they are in every mode of execution,
 // jsonb and bytea too.
 func TestPitfall_29_EveryTypeInEveryMode(t *testing.T) {
+	t.Parallel()
 	const body = `{"jsonfalse": {"a": [1, null]}, "jsontrue": [{"b": 2}], "byteafalse": "AP8=", "byteatrue": ["AQ=="], "texttrue": ["a,\"b\\", ""],
 		"numericfalse": "1.50", "int8true": [1, 2], "intervalfalse": "P1DT2H", "timestamptzfalse": "2026-01-02T03:04:05Z", "boolfalse": false}`
 	url, first := idemtest.URL(t), ""

@@ -88,6 +88,7 @@ func (s *shop) awaitStandbyWaits(t *testing.T, n int) {
 // Pitfall 8: a transaction whose client is gone, or can't be reached, ends by
 // itself: the server is told three limits with the claim, and they end with it.
 func TestPitfall_8_TheServerBoundsTheTransaction(t *testing.T) {
+	t.Parallel()
 	const limits = "SELECT current_setting('statement_timeout') || ' ' || current_setting('idle_in_transaction_session_timeout') || ' ' || " +
 		"coalesce(current_setting('client_connection_check_interval', true), 'none')"
 	pool := idemtest.Open(t, idemtest.URL(t), func(c *pgxpool.Config) { c.MaxConns = 1 })
@@ -118,6 +119,7 @@ func TestPitfall_8_TheServerBoundsTheTransaction(t *testing.T) {
 
 // Pitfall 8: the server's own limit ends a business wait, and frees the key.
 func TestPitfall_8_AStatementThatTakesTooLongEnds(t *testing.T) {
+	t.Parallel()
 	op := spendStepped("Spend", ReadCommitted, 0)
 	op.Policy.Timeout = 100 * time.Millisecond
 	e := newOutcomeRun(t, op)
@@ -147,6 +149,7 @@ func TestPitfall_22_DescribeExecIsRefused(t *testing.T) {
 // Pitfall 22: a server connection that has a statement of that name from another
 // client (42P05) is no fault, and neither is one that has lost ours (26000).
 func TestPitfall_22_StatementsOfAPooler(t *testing.T) {
+	t.Parallel()
 	for _, op := range []*Operation{createPayment("Create", patience, true), takeJob(), transfer("Transfer", ReadCommitted), transfer("Strict", Serializable)} {
 		url := idemtest.URL(t, shopTables, "INSERT INTO jobs DEFAULT VALUES")
 		probe := openShop(t, idemtest.Open(t, url, nil), op)
@@ -177,6 +180,7 @@ func TestPitfall_22_StatementsOfAPooler(t *testing.T) {
 // Pitfall 27: a record's time counts from its own moment, not from the beginning
 // of a long transaction, or it could be born expired.
 func TestPitfall_27_TimesCountFromTheAnswer(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t)
 	for _, level := range []Isolation{ReadCommitted, RepeatableRead, Serializable} {
 		for _, fails := range []bool{false, true} {
@@ -201,6 +205,7 @@ func TestPitfall_27_TimesCountFromTheAnswer(t *testing.T) {
 // Pitfall 31: what PostgreSQL says about values, keys, bodies: none of it reaches
 // an answer or the log.
 func TestPitfall_31_NothingOfARowIsTold(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	op := spendFused("Spend", patienceTime)
 	pool := idemtest.Pool(t, shopTables, spendTables, strings.ReplaceAll(`CREATE OR REPLACE FUNCTION fail_slot() RETURNS trigger LANGUAGE plpgsql AS $$

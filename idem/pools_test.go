@@ -54,6 +54,7 @@ func twoDatabases(t *testing.T, opts Options, ops ...*Operation) (*shop, map[str
 // Every statement of a request, also the small ones beside the operation, goes
 // to the database of its scope.
 func TestPoolOfTheScope(t *testing.T) {
+	t.Parallel()
 	strict := createPayment("Strict", "2000ms", true)
 	strict.Steps[0].Intent = nil
 	s, databases := twoDatabases(t, Options{}, createPayment("Create", "2000ms", true), charge(), transfer("Transfer", ReadCommitted), strict)
@@ -95,6 +96,7 @@ func TestPoolOfTheScope(t *testing.T) {
 
 // A partition's names are looked up in the database that has the partition.
 func TestPoolOfTheScopeKnowsItsPartitions(t *testing.T) {
+	t.Parallel()
 	s, databases := twoDatabases(t, Options{}, createPayment("Create", "2000ms", true))
 	databases["t2"].exec(t, `DROP TABLE payments;
 		CREATE TABLE payments (id bigint GENERATED ALWAYS AS IDENTITY, tenant_id text NOT NULL, order_id text NOT NULL,
@@ -107,6 +109,7 @@ func TestPoolOfTheScopeKnowsItsPartitions(t *testing.T) {
 
 // A scope without a database is a fault of the service: logged, and 500.
 func TestPoolThatIsNone(t *testing.T) {
+	t.Parallel()
 	var logged logLines
 	failing := createPayment("Failing", "2000ms", true)
 	failing.Policy.ServerError = time.Hour
@@ -142,6 +145,7 @@ func TestPoolsAreChecked(t *testing.T) {
 }
 
 func TestReadyAsksEveryPool(t *testing.T) {
+	t.Parallel()
 	s, databases := twoDatabases(t, Options{}, createPayment("Create", "2000ms", true))
 	if err := s.Ready(t.Context()); err != nil {
 		t.Fatal(err)
@@ -175,6 +179,7 @@ func (s *sweeps) KeysSwept(_ context.Context, end SweepEnd) {
 }
 
 func TestRunSweepsEveryPool(t *testing.T) {
+	t.Parallel()
 	seen := &sweeps{seen: map[string]SweepEnd{}, all: make(chan struct{})}
 	s, databases := twoDatabases(t, Options{Observer: seen}, createPayment("Create", "2000ms", true))
 	if n := len(s.pools.all); n != 2 {
@@ -205,6 +210,7 @@ func TestRunSweepsEveryPool(t *testing.T) {
 
 // A failed sweep is told of, too.
 func TestFailedSweepIsObserved(t *testing.T) {
+	t.Parallel()
 	seen := make(chan SweepEnd, 1)
 	s := newShop(t)
 	s.exec(t, "DROP SCHEMA idem CASCADE")

@@ -68,6 +68,7 @@ var refusals = []struct {
 // A declared problem is rendered once, at the start: the first answer, its record
 // and all that follow are the same bytes, from every strategy.
 func TestOwnProblemsAreByteTrue(t *testing.T) {
+	t.Parallel()
 	for _, c := range refusals {
 		op := c.op()
 		t.Run(string(op.Name)+" "+c.code, func(t *testing.T) {
@@ -96,6 +97,7 @@ func TestOwnProblemsAreByteTrue(t *testing.T) {
 
 // Go callers get an *Error of a refusal in any form, first and replayed.
 func TestOwnProblemsAreErrorsInGo(t *testing.T) {
+	t.Parallel()
 	var calls atomic.Int64
 	for name, problem := range map[string]func(*Error) (string, []byte){
 		"default": nil, "own": ownBody(&calls),

@@ -15,6 +15,7 @@ import (
 )
 
 func TestProfile_FirstAnswerAndReplay(t *testing.T) {
+	t.Parallel()
 	eachDialect(t, func(t *testing.T, c counter) {
 		first := c.send("Pay", "key-1", order1)
 		wantStatus(t, first, 201)
@@ -27,6 +28,7 @@ func TestProfile_FirstAnswerAndReplay(t *testing.T) {
 }
 
 func TestProfile_OtherPayload(t *testing.T) {
+	t.Parallel()
 	eachDialect(t, func(t *testing.T, c counter) {
 		first := c.send("Pay", "key-1", order1)
 		other := c.send("Pay", "key-1", `{"order_id": "o2", "amount": 5}`)
@@ -44,6 +46,7 @@ func TestProfile_OtherPayload(t *testing.T) {
 
 // A twin in the same process, and one in another.
 func TestProfile_InFlight(t *testing.T) {
+	t.Parallel()
 	eachDialect(t, func(t *testing.T, c counter) {
 		other := c.serve(t, c.shop)
 		// Its wait for rows has no bound, once it has the claim.
@@ -82,6 +85,7 @@ func TestProfile_InFlight(t *testing.T) {
 }
 
 func TestProfile_InvalidKey(t *testing.T) {
+	t.Parallel()
 	eachDialect(t, func(t *testing.T, c counter) {
 		invalid := []string{"", "a b", "a,b", `"open`, "schlüssel", strings.Repeat("x", 256)}
 		if c.profile == ProfileGateway {
@@ -105,6 +109,7 @@ func TestProfile_InvalidKey(t *testing.T) {
 }
 
 func TestProfile_ValidKeys(t *testing.T) {
+	t.Parallel()
 	eachDialect(t, func(t *testing.T, c counter) {
 		valid := map[string]string{"a": `"a"`, strings.Repeat("x", 255): `"` + strings.Repeat("x", 255) + `"`, `"a\"b"`: `"a\"b"`, `"q";v=1`: `"q"`}
 		if c.profile == ProfileGateway {
@@ -121,6 +126,7 @@ func TestProfile_ValidKeys(t *testing.T) {
 }
 
 func TestProfile_MissingKey(t *testing.T) {
+	t.Parallel()
 	eachDialect(t, func(t *testing.T, c counter) {
 		w := c.send("Pay", "", order1)
 		c.wantHeaders(t, w, "", "")
@@ -154,6 +160,7 @@ func TestProfile_MissingKey(t *testing.T) {
 
 // Every way to a declared client error, of every strategy.
 func TestProfile_ClientError(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		situation     string
 		op            Name
@@ -187,6 +194,7 @@ func TestProfile_ClientError(t *testing.T) {
 // A caller from Go gets status and code of a refusal in every profile, also from
 // a record, whose body may not say them.
 func TestProfile_RefusalsFromGo(t *testing.T) {
+	t.Parallel()
 	eachDialect(t, func(t *testing.T, c counter) {
 		for range 2 {
 			for name, in := range map[Name][]any{"Charge": {int64(1), int64(1000)}, "Transfer": {int64(2), int64(1), int64(9)}} {
@@ -205,6 +213,7 @@ func TestProfile_RefusalsFromGo(t *testing.T) {
 
 // Before the claim nothing is recorded, and the form is the same.
 func TestProfile_RefusedBeforeTheClaim(t *testing.T) {
+	t.Parallel()
 	eachDialect(t, func(t *testing.T, c counter) {
 		w := c.send("Pay", "key-1", `{"order_id": "o1"`)
 		wantStatus(t, w, 400)
@@ -228,6 +237,7 @@ func TestProfile_RefusedBeforeTheClaim(t *testing.T) {
 // An unexpected error is recorded, once the writes are undone, for as long as
 // the profile says; 503 never is.
 func TestProfile_ServerError(t *testing.T) {
+	t.Parallel()
 	eachDialect(t, func(t *testing.T, c counter) {
 		c.failWith(t, "57P03")
 		wantStatus(t, c.send("Pay", "key-1", order1), 503)
@@ -252,6 +262,7 @@ func TestProfile_ServerError(t *testing.T) {
 
 // What a statement cache met is worth another try, so it is never recorded.
 func TestProfile_AStaleStatementIsNotRecorded(t *testing.T) {
+	t.Parallel()
 	eachDialect(t, func(t *testing.T, c counter) {
 		c.failWith(t, "0A000")
 		c.wantRefusal(t, c.send("Pay", "key-1", order1), 500, "internal", "Internal error")
@@ -262,6 +273,7 @@ func TestProfile_AStaleStatementIsNotRecorded(t *testing.T) {
 
 // The record that a twin has made by then wins.
 func TestAServerErrorNeverReplacesARecord(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, shopTables)
 	request := Request{Scope: "t1", Operation: "shop.x", Key: "k", Policy: Policy{ServerError: time.Hour}}
 	response, meta, err := Do(t.Context(), pool, request, func(ctx context.Context, _ Tx) (Response, error) {
@@ -290,6 +302,7 @@ func TestHeadersOfEveryProfileAreNeverStored(t *testing.T) {
 }
 
 func TestAnUnknownProfileIsRefused(t *testing.T) {
+	t.Parallel()
 	cfg := shopConfig(takeJob())
 	for _, profile := range []Profile{"", "soap", "IETF"} {
 		cfg.Profile = profile

@@ -65,6 +65,7 @@ func raceAll(t *testing.T, op func() *Operation, effects string) {
 
 // 64 identical requests at once, new key: one effect, 64 identical bodies.
 func TestCase_race_1(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		op      func() *Operation
 		effects string
@@ -81,6 +82,7 @@ func TestCase_race_1(t *testing.T) {
 
 // The same where the waiter's snapshot predates its lock: never a 500.
 func TestCase_race_2(t *testing.T) {
+	t.Parallel()
 	for _, level := range []Isolation{RepeatableRead, Serializable} {
 		t.Run(string(level), func(t *testing.T) {
 			raceAll(t, func() *Operation { return transfer("Transfer", level) }, "SELECT balance FROM accounts WHERE id = 2")
@@ -143,6 +145,7 @@ const allEffects = `SELECT (SELECT count(*) FROM payments) + (SELECT count(*) FR
 // The loser's 23505 on the key table becomes a replay, never a 5xx, and its
 // write is undone.
 func TestCase_race_3(t *testing.T) {
+	t.Parallel()
 	for _, op := range []*Operation{
 		createPayment("Create", patience, true), charge(), takeJob(),
 		transfer("Transfer", ReadCommitted), transfer("Steady", RepeatableRead), transfer("Strict", Serializable),
@@ -169,6 +172,7 @@ func TestCase_race_3(t *testing.T) {
 // The twin leaves nothing, or what has expired already: who waited for it runs,
 // with a claim of its own.
 func TestCase_race_5(t *testing.T) {
+	t.Parallel()
 	expired := strings.ReplaceAll(winner, "+ interval '1 hour'", "")
 	s := newOddShop(t, allStrategies()...)
 	for _, op := range allStrategies() {
@@ -195,6 +199,7 @@ func TestCase_race_5(t *testing.T) {
 }
 
 func TestWaitIsBounded(t *testing.T) {
+	t.Parallel()
 	for _, op := range []*Operation{createPayment("Create", "100ms", true), transfer("Transfer", ReadCommitted)} {
 		op.Policy.Wait = 100 * time.Millisecond
 		s := newShop(t, op)
@@ -214,6 +219,7 @@ func TestWaitIsBounded(t *testing.T) {
 }
 
 func TestRejectAnswersAtOnce(t *testing.T) {
+	t.Parallel()
 	stepped := transfer("Transfer", ReadCommitted)
 	stepped.Policy.Wait = 0
 	for _, op := range []*Operation{createPayment("Create", "", true), stepped} {
@@ -228,6 +234,7 @@ func TestRejectAnswersAtOnce(t *testing.T) {
 // The same key on another operation, or in another scope, while one runs: it is
 // independent.
 func TestCase_race_7(t *testing.T) {
+	t.Parallel()
 	s := newOddShop(t, allStrategies()...)
 	for _, running := range allStrategies() {
 		// Whoever runs holds its key row and its lock until the end.
@@ -269,6 +276,7 @@ func TestPitfall_6_CopiesWaitInMemory(t *testing.T) {
 
 // A guarded UPDATE: the twin waits, finds no row, and must not say so.
 func TestPitfall_1_ATwinSeesWhatTheWinnerDid(t *testing.T) {
+	t.Parallel()
 	shops := twoShops(t, func() []*Operation { return []*Operation{charge()} })
 	body, _ := json.Marshal(map[string]int{"amount": 60})
 	for round := range 10 {

@@ -6,6 +6,7 @@ import (
 )
 
 func TestReady(t *testing.T) {
+	t.Parallel()
 	s := newShop(t)
 	if err := s.Ready(t.Context()); err != nil {
 		t.Error(err)
@@ -22,6 +23,7 @@ func TestReady(t *testing.T) {
 
 // Pitfall 24: an index that a failed CONCURRENTLY left behind holds nothing.
 func TestPitfall_24_ReadyFindsIntentsThatHoldNothing(t *testing.T) {
+	t.Parallel()
 	s := newShop(t, createPayment("Create", "2000ms", true))
 	if err := s.Ready(t.Context()); err != nil {
 		t.Error(err)

@@ -30,6 +30,7 @@ var refusingSteps = map[string]struct {
 // A client error of a later step: the record is kept, what the steps ahead of it
 // have written is gone.
 func TestCase_store_2_behind_a_step_that_wrote(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, shopTables, spendTables+"INSERT INTO slots VALUES (1, 0); ALTER TABLE slots ADD CONSTRAINT slot_rule CHECK (budget >= 0)")
 	for i, how := range slices.Sorted(maps.Keys(refusingSteps)) {
 		for j, level := range []Isolation{ReadCommitted, RepeatableRead, Serializable} {

@@ -29,6 +29,7 @@ func sameAnswer(t testing.TB, first, again *httptest.ResponseRecorder) {
 }
 
 func TestCase_replay_1(t *testing.T) {
+	t.Parallel()
 	s := newShop(t, createPayment("CreatePayment", "2000ms", true))
 	first := s.post("CreatePayment", "k", order1)
 	wantStatus(t, first, 201)
@@ -67,6 +68,7 @@ func (s *shop) reset(t testing.TB) {
 
 // A result of null, empty list, false or zero is a result like any other.
 func TestCase_replay_5(t *testing.T) {
+	t.Parallel()
 	for _, value := range []string{"null", "[]", "false", "0", `""`, "{}"} {
 		ops := answering("'" + value + "'::text")
 		s := newOddShop(t, ops...)
@@ -85,6 +87,7 @@ func TestCase_replay_5(t *testing.T) {
 
 // What steps give where there is no row, or no value, is a result as well.
 func TestCase_replay_5_steps_without_rows(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		sql    string
 		many   bool
@@ -117,6 +120,7 @@ func TestCase_replay_5_steps_without_rows(t *testing.T) {
 // An empty body is stored as such, and replayed; NULL says that the body was not
 // stored, and is never taken for an empty one.
 func TestCase_replay_5_empty_is_not_a_tombstone(t *testing.T) {
+	t.Parallel()
 	for name, gone := range map[string]bool{"''::text": false, "NULL::text": true} {
 		ops := answering(name)
 		if gone { // steps give JSON, so there the policy says it
@@ -167,6 +171,7 @@ func bodyFor(name Name) string {
 }
 
 func TestEveryStrategyReplaysInEveryMode(t *testing.T) {
+	t.Parallel()
 	modes := map[string]pgx.QueryExecMode{
 		"statement": pgx.QueryExecModeCacheStatement, "describe": pgx.QueryExecModeCacheDescribe,
 		"exec": pgx.QueryExecModeExec, "simple": pgx.QueryExecModeSimpleProtocol,
@@ -198,6 +203,7 @@ func TestEveryStrategyReplaysInEveryMode(t *testing.T) {
 
 // Isolation is stated, never inherited.
 func TestPitfall_20_ADefaultIsolationIsNotInherited(t *testing.T) {
+	t.Parallel()
 	url := idemtest.URL(t, shopTables, "INSERT INTO jobs DEFAULT VALUES",
 		`CREATE FUNCTION level() RETURNS trigger LANGUAGE plpgsql AS $$
 		BEGIN NEW.note := current_setting('transaction_isolation'); RETURN NEW; END $$;
@@ -232,6 +238,7 @@ func TestAnotherPayloadIsRefused(t *testing.T) {
 }
 
 func TestRecordsExpireByTheDatabaseClock(t *testing.T) {
+	t.Parallel()
 	for _, op := range []*Operation{createPayment("Create", "2000ms", true), takeJob(), transfer("Transfer", ReadCommitted), transfer("Strict", Serializable)} {
 		s := newShop(t, op)
 		s.exec(t, "INSERT INTO jobs SELECT FROM generate_series(1, 5)")
@@ -251,6 +258,7 @@ func TestRecordsExpireByTheDatabaseClock(t *testing.T) {
 // A body above the limit: the first client gets all of it, a retry never runs it
 // again, and gets the Location. At the limit it is stored.
 func TestCase_replay_4(t *testing.T) {
+	t.Parallel()
 	for size, gone := range map[int]bool{storeLimit: false, storeLimit + 1: true} {
 		ops := answering(fmt.Sprintf("('\"' || repeat('ü', %d) || repeat('x', %d) || '\"')", storeLimit/2-9, size-2-2*(storeLimit/2-9)))
 		s := newOddShop(t, ops...)
@@ -279,6 +287,7 @@ func TestCase_replay_4(t *testing.T) {
 }
 
 func TestOptionalKeyAndReads(t *testing.T) {
+	t.Parallel()
 	s := newShop(t, createPayment("Create", "2000ms", false), getPayment())
 	w := s.post("Create", "", order1)
 	wantStatus(t, w, 201)
@@ -299,6 +308,7 @@ func TestOptionalKeyAndReads(t *testing.T) {
 
 // 100 clients replay one key at once: identical bytes.
 func TestCase_replay_3(t *testing.T) {
+	t.Parallel()
 	s := newOddShop(t, allStrategies()...)
 	for _, op := range allStrategies() {
 		s.exec(t, "TRUNCATE payments")
@@ -316,6 +326,7 @@ var unfit = strings.Fields(`Set-Cookie Transfer-Encoding Www-Authenticate Author
 
 // They are never stored nor replayed, even where an operation lists them.
 func TestCase_replay_2(t *testing.T) {
+	t.Parallel()
 	var listed []string
 	for _, name := range unfit {
 		listed = append(listed, "'"+strings.ToLower(name)+"', 'never'")

@@ -118,6 +118,7 @@ func FuzzRequest(f *testing.F) {
 // Bytes that Go's own client would not send, over a socket to a real server. Go's
 // server answers itself, as text, where they are no HTTP at all.
 func TestAnyBytesAreAnsweredOverASocket(t *testing.T) {
+	t.Parallel()
 	s := fuzzShop(t)
 	server := httptest.NewServer(s.mux)
 	defer server.Close()

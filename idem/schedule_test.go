@@ -96,6 +96,7 @@ type schedule struct {
 // Random schedules of clients, duplicates, other payloads, expiry, sweeps,
 // clients that leave, and faults, against the model in model_test.go.
 func TestSchedulesKeepTheModel(t *testing.T) {
+	t.Parallel()
 	st := newStage(t)
 	rapid.Check(t, func(t *rapid.T) {
 		strategy := rapid.SampledFrom(st.names).Draw(t, "strategy")

@@ -15,6 +15,7 @@ import (
 // The same process runs the same key for another client, and nobody waits for
 // anybody: no influence. In the database it is TestCase_scope_2.
 func TestCase_scope_2_in_memory(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, shopTables, spendTables, "INSERT INTO slots VALUES (1, 0), (2, 0)")
 	for _, d := range dialects {
 		for _, strategy := range slices.Sorted(maps.Keys(spenders())) {

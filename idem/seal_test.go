@@ -78,6 +78,7 @@ func wantReplay(t *testing.T, first, w *httptest.ResponseRecorder) {
 // A row holds nothing of the body in clear, and replays byte for byte: successes
 // and client errors, at every isolation level.
 func TestSealedRecords(t *testing.T) {
+	t.Parallel()
 	for _, isolation := range []Isolation{ReadCommitted, Serializable} {
 		s := sealedShop(t, idemtest.Pool(t, shopTables), Options{Seal: aead(t, 1)}, sealed("Transfer", isolation))
 		for key, c := range map[string]struct {
@@ -112,6 +113,7 @@ func TestSealedRecords(t *testing.T) {
 
 // Two answers alike are never sealed alike: each has a nonce of its own.
 func TestSealedRecordsHaveFreshNonces(t *testing.T) {
+	t.Parallel()
 	s := sealedShop(t, idemtest.Pool(t, shopTables), Options{Seal: aead(t, 1)}, sealed("Transfer", ReadCommitted))
 	inv := newInvocation(s.operations["Transfer"], s.pools.all[0], "t1")
 	inv.protect("k1")
@@ -132,6 +134,7 @@ func TestSealedRecordsHaveFreshNonces(t *testing.T) {
 // A record that was tampered with, or moved to another row, does not open: 409
 // and a log line, and the operation does not run again.
 func TestSealedRecordsThatDoNotOpen(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, shopTables)
 	for name, sql := range map[string]string{
 		"tampered":         `UPDATE idem.keys SET body = overlay(body PLACING CASE WHEN substr(body, 30, 1) = 'A' THEN 'B' ELSE 'A' END FROM 30) WHERE key = 'k1'`,
@@ -171,6 +174,7 @@ func TestSealedRecordsThatDoNotOpen(t *testing.T) {
 // A policy may change under records: those in clear still replay where bodies are
 // sealed now, and sealed ones open where they are not any more, by any strategy.
 func TestSealedRecordsOutliveTheirPolicy(t *testing.T) {
+	t.Parallel()
 	s := newShop(t, transfer("Transfer", ReadCommitted))
 	clear := s.post("Transfer", "k1", move)
 	s = sealedShop(t, s.pool, Options{Seal: aead(t, 1)}, sealed("Transfer", ReadCommitted))
@@ -187,6 +191,7 @@ func TestSealedRecordsOutliveTheirPolicy(t *testing.T) {
 
 // One statement reads a sealed record, too.
 func TestSealedRecordMetByOneStatement(t *testing.T) {
+	t.Parallel()
 	s := sealedShop(t, idemtest.Pool(t, shopTables), Options{Seal: aead(t, 1)}, createPayment("Create", "2000ms", true), takeJob())
 	for name, body := range map[Name]string{"Create": order1, "TakeJob": ""} {
 		first := s.post(name, "k1", body)
@@ -202,6 +207,7 @@ func TestSealedRecordMetByOneStatement(t *testing.T) {
 }
 
 func TestSealedDo(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t)
 	request := Request{Scope: "s", Operation: "shop.Redeem", Key: "k1", Seal: aead(t, 1), Policy: Policy{Sealed: true}}
 	handler := once(t, "a secret answer")
@@ -222,6 +228,7 @@ func TestSealedDo(t *testing.T) {
 }
 
 func TestNewNeedsASeal(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t)
 	_, err := New(pool, shopConfig(sealed("Transfer", ReadCommitted)), shopCaller, Options{})
 	if err == nil || !strings.Contains(err.Error(), "operation Transfer has record=sealed, but Options.Seal is nil") {
@@ -244,6 +251,7 @@ func (jammed) Open(_, _, _, _ []byte) ([]byte, error) { panic("no key today") }
 // An AEAD that panics: the first caller has the answer, nothing is kept in
 // clear, and a retry is told so.
 func TestSealThatPanics(t *testing.T) {
+	t.Parallel()
 	var logged logLines
 	s := sealedShop(t, idemtest.Pool(t, shopTables), Options{Seal: jammed{aead(t, 1)}, Logger: logged.logger()}, sealed("Transfer", ReadCommitted))
 	wantStatus(t, s.post("Transfer", "k1", move), 201)
@@ -258,6 +266,7 @@ func TestSealThatPanics(t *testing.T) {
 
 // An AEAD that makes its own nonces works as well.
 func TestSealWithItsOwnNonces(t *testing.T) {
+	t.Parallel()
 	block, err := aes.NewCipher(make([]byte, 16))
 	if err != nil {
 		t.Fatal(err)
@@ -286,6 +295,7 @@ func (r rotated) Open(dst, nonce, ciphertext, additionalData []byte) ([]byte, er
 }
 
 func TestSealWithRotatedKeys(t *testing.T) {
+	t.Parallel()
 	older, newer := aead(t, 1), aead(t, 2)
 	s := sealedShop(t, idemtest.Pool(t, shopTables), Options{Seal: older}, sealed("Transfer", ReadCommitted))
 	first := s.post("Transfer", "k1", move)
@@ -299,6 +309,7 @@ func TestSealWithRotatedKeys(t *testing.T) {
 
 // Above the limit there is a tombstone, as without a seal.
 func TestSealedOversizeIsATombstone(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t)
 	for i, size := range []int{storeLimit, storeLimit + 1} {
 		request := Request{Scope: "s", Operation: "shop.Redeem", Key: fmt.Sprint("k", i), Seal: aead(t, 1), Policy: Policy{Sealed: true}}

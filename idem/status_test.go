@@ -11,6 +11,7 @@ import (
 
 // An event belongs to a scope and an operation.
 func TestAsyncStatusIsOfTheScope(t *testing.T) {
+	t.Parallel()
 	s := newStation(t, payout())
 	event := eventOfAnswer(t, s.post("Payout", "k", order1))
 	for _, c := range []struct {
@@ -37,6 +38,7 @@ func TestAsyncStatusIsOfTheScope(t *testing.T) {
 
 // The status of a record is asked about like its replay.
 func TestAsyncStatusIsAuthorized(t *testing.T) {
+	t.Parallel()
 	s := openStation(t, idemtest.Pool(t, shopTables), &till{}, func(o *Options) {
 		o.AuthorizeReplay = func(context.Context, Name, []any) error { return errors.New("no") }
 	}, payout())
@@ -52,6 +54,7 @@ func TestAsyncStatusIsAuthorized(t *testing.T) {
 
 // The gateway tells its clients how it stands.
 func TestAsyncGateway(t *testing.T) {
+	t.Parallel()
 	config := shopConfig(payout())
 	config.Profile = ProfileGateway
 	s := newStation(t)
@@ -79,6 +82,7 @@ func TestAsyncGateway(t *testing.T) {
 
 // The path of an event is that of the request.
 func TestAsyncLocation(t *testing.T) {
+	t.Parallel()
 	op := payout()
 	op.Path = "/v1/accounts/{id:[a-z ]{1,9}}/payouts"
 	op.Fields = append([]Field{{From: FromPath, Name: "id", Kind: KindText, Required: true}}, paymentFields...)

@@ -55,6 +55,7 @@ CREATE TABLE lines (order_id bigint REFERENCES orders DEFERRABLE INITIALLY DEFER
 `
 
 func TestStepsComposeOneAnswer(t *testing.T) {
+	t.Parallel()
 	s := newShop(t, placeOrder())
 	s.exec(t, orderTables)
 	first := s.post("PlaceOrder", "k", `{"lines": [{"sku": "b", "qty": 2}, {"sku": "a", "qty": 1}]}`)
@@ -75,6 +76,7 @@ func TestStepsComposeOneAnswer(t *testing.T) {
 }
 
 func TestStepsAreUndoneTogether(t *testing.T) {
+	t.Parallel()
 	s := newShop(t, placeOrder())
 	s.exec(t, orderTables)
 	bad := `{"lines": [{"sku": "b", "qty": 2}, {"sku": "a", "qty": 0}]}`
@@ -96,6 +98,7 @@ func TestStepsAreUndoneTogether(t *testing.T) {
 }
 
 func TestAnEmptyStepMayBeTheAnswer(t *testing.T) {
+	t.Parallel()
 	op := placeOrder()
 	op.SQL += "\n-- statement: step.None\nSELECT NULL::text WHERE false;\n"
 	op.Steps[2] = Step{Name: "None", Section: "step.None", Results: Results{Row: true}, Empty: Empty{Fine: 204}}

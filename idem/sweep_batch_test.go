@@ -34,6 +34,7 @@ func oneConnection(t *testing.T, sql ...string) *pgxpool.Pool {
 // A sweep with nothing to do looks at the start of the index, and not at all the
 // keys that live: an index is not searched for a volatile function.
 func TestSweepOfNothingReadsNothing(t *testing.T) {
+	t.Parallel()
 	pool := oneConnection(t, keysInDatabase(3000, "1 hour"),
 		`INSERT INTO idem.outbox (scope, operation, topic, key, payload, status, processed_at)
 		SELECT 's', 'o', 't', 'k' || i, '{}', 'PROCESSED', clock_timestamp() FROM generate_series(1, 3000) i`)
@@ -71,6 +72,7 @@ func TestSweepOfNothingReadsNothing(t *testing.T) {
 // What earlier batches deleted stays in the index for as long as a transaction
 // can see it. Each batch begins behind it.
 func TestSweepBesideALongTransaction(t *testing.T) {
+	t.Parallel()
 	pool := oneConnection(t, keysInDatabase(2000, "-1 hour"))
 	url := pool.Config().ConnString()
 	old, err := idemtest.Open(t, url, nil).BeginTx(t.Context(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
@@ -110,6 +112,7 @@ func refuseLarge(code string) string {
 // A batch that takes too long is tried again with half as many rows; any other
 // error ends the sweep, and what was done before it is said.
 func TestSweepShrinksItsBatches(t *testing.T) {
+	t.Parallel()
 	for _, code := range []string{"57014", "55P03", "40P01"} {
 		pool := idemtest.Pool(t, keysInDatabase(110, "-1 hour"), refuseLarge(code))
 		swept, err := (&Sweeper{Pool: pool, Batch: 100}).Sweep(t.Context())
@@ -131,6 +134,7 @@ func TestSweepShrinksItsBatches(t *testing.T) {
 // A table that is locked ends the sweep by lock timeout. Timeouts and planner
 // settings are the transaction's: the connection is as it was.
 func TestSweepLeavesNoSettings(t *testing.T) {
+	t.Parallel()
 	pool := oneConnection(t, keysInDatabase(10, "-1 hour"))
 	url := pool.Config().ConnString()
 	settings := func() (text string) {
@@ -161,6 +165,7 @@ func TestSweepLeavesNoSettings(t *testing.T) {
 
 // Pitfall 20: isolation is not inherited.
 func TestSweepStatesItsIsolation(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, keysInDatabase(3, "-1 hour"), `CREATE TABLE seen (level text);
 		CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 			INSERT INTO seen VALUES (current_setting('transaction_isolation')); RETURN NULL;
@@ -178,6 +183,7 @@ func TestSweepStatesItsIsolation(t *testing.T) {
 
 // Sweepers side by side share the work: each key is deleted, and counted, once.
 func TestSweepersSideBySide(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, keysInDatabase(3000, "-1 hour"), keysInDatabase(50, "1 hour"))
 	var wg sync.WaitGroup
 	results := make([]Swept, 4)
@@ -202,6 +208,7 @@ func TestSweepersSideBySide(t *testing.T) {
 // After each full batch the sweeper rests for a multiple of the time that it
 // took, at first; one that goes on for half an hour does not rest any more.
 func TestSweepRestsBetweenFullBatches(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, keysInDatabase(110, "-1 hour"))
 	var rests []time.Duration
 	note := func(_ context.Context, d time.Duration) error {
@@ -227,6 +234,7 @@ func TestSweepRestsBetweenFullBatches(t *testing.T) {
 
 // A sweeper that rests ends at once with its context, and says what it did.
 func TestSweepEndsInItsRest(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, keysInDatabase(110, "-1 hour"))
 	ctx, cancel := context.WithCancel(t.Context())
 	sweeper := &Sweeper{Pool: pool, Batch: 50, pause: func(ctx context.Context, _ time.Duration) error {

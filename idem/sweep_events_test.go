@@ -26,6 +26,7 @@ const oldEvents = `DELETE FROM idem.outbox; TRUNCATE batches;
 // Pitfall 26, of events: the limit of a batch holds under every plan, and the
 // batches end.
 func TestPitfall_26_ABatchOfEventsIsABatch(t *testing.T) {
+	t.Parallel()
 	url := idemtest.URL(t, countBatches)
 	s := &shop{pool: idemtest.Open(t, url, nil)}
 	for _, off := range []string{"jit", "enable_hashjoin enable_mergejoin enable_material enable_hashagg enable_sort", "enable_hashjoin enable_mergejoin enable_material",

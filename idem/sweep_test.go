@@ -19,6 +19,7 @@ const expiredKeys = `INSERT INTO idem.keys (scope, digest, operation, key, finge
 	FROM generate_series(1, 3) i`
 
 func TestSweepDeletesWhatIsExpired(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, expiredKeys)
 	sweeper := Sweeper{Pool: pool, Batch: 50}
 	swept, err := sweeper.Sweep(t.Context())
@@ -33,6 +34,7 @@ func TestSweepDeletesWhatIsExpired(t *testing.T) {
 
 // A row that is being claimed anew survives, and is not waited for.
 func TestCase_race_6(t *testing.T) {
+	t.Parallel()
 	pool := idemtest.Pool(t, expiredKeys)
 	end := hold(t, pool, "UPDATE idem.keys SET expires_at = 'infinity' WHERE key = 'k1'")
 	sweeper := Sweeper{Pool: pool}
@@ -48,6 +50,7 @@ func TestCase_race_6(t *testing.T) {
 
 // Sweeping beside a service: every answer stays right.
 func TestSweepBesideTraffic(t *testing.T) {
+	t.Parallel()
 	shops := twoShops(t, func() []*Operation { return []*Operation{charge()} })
 	s := shops[0]
 	s.exec(t, "UPDATE accounts SET balance = 100000 WHERE id = 1")
@@ -74,6 +77,7 @@ func TestSweepBesideTraffic(t *testing.T) {
 }
 
 func TestRunEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	s := newShop(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)

@@ -81,6 +81,7 @@ var twinStrategies = []string{"fused", "fused, refusing", "verbatim", "stepped",
 // waits in another process. What the loser's write finds then, no row, a row
 // that is there already, a violated rule, is no answer: it replays.
 func TestPitfall_1_TheLoserReplaysWhateverItsWriteFinds(t *testing.T) {
+	t.Parallel()
 	for _, kind := range slices.Sorted(maps.Keys(twinKinds)) {
 		k := twinKinds[kind]
 		shops := twoShops(t, func() (ops []*Operation) {

@@ -10,6 +10,7 @@ import (
 // Headers of one connection or one client, where the SQL of one statement has
 // them all the same: no client gets them, neither at first nor by a replay.
 func TestCase_replay_2_one_statement(t *testing.T) {
+	t.Parallel()
 	var listed []string
 	for _, name := range unfit {
 		listed = append(listed, "'"+strings.ToLower(name)+"', 'never'")

@@ -26,6 +26,7 @@ const partitioned = `ALTER TABLE payments RENAME TO plain; ALTER TABLE plain REN
 // The look-up of the partition's root is like any other: a statement that the
 // server does not know is sent anew, and a failure is no fault of the service.
 func TestTheLookUpOfAPartitionedTable(t *testing.T) {
+	t.Parallel()
 	op := createPayment("Create", patience, true)
 	op.Policy.ServerError = time.Hour
 	var cutter idemtest.Cutter
@@ -71,6 +72,7 @@ func (c probeless) Write(p []byte) (int, error) {
 // A connection lost before the request's own SQL is sent is another try, then 503:
 // also for what must not run twice.
 func TestAConnectionLostAheadOfTheRequest(t *testing.T) {
+	t.Parallel()
 	url := idemtest.URL(t, shopTables)
 	for _, at := range []idemtest.CutPoint{idemtest.CutBefore, idemtest.CutAnswer} {
 		for i, text := range []string{"checks_client", "INSERT INTO payments"} { // when it is prepared
@@ -97,6 +99,7 @@ func TestAConnectionLostAheadOfTheRequest(t *testing.T) {
 
 // A redirect to the row that is there is a replay like any other.
 func TestAReturnedRowOfARedirectIsAReplay(t *testing.T) {
+	t.Parallel()
 	op := createPayment("Create", patience, true)
 	op.Status, op.Steps[0].Intent.Return = 303, true
 	op.SQL = strings.Replace(op.SQL, "(201)::smallint", "(303)::smallint", 1)
@@ -121,6 +124,7 @@ func TestAReturnedRowOfARedirectIsAReplay(t *testing.T) {
 // What is said about another try is true of the record, and the same in body and
 // header.
 func TestAFaultThatIsNotRecordedMayBeTriedAgain(t *testing.T) {
+	t.Parallel()
 	op := forceable(charge())
 	op.Policy.ServerError = time.Hour
 	s := openWith(t, nil, Options{Problem: func(e *Error) (string, []byte) {
@@ -142,6 +146,7 @@ func TestAFaultThatIsNotRecordedMayBeTriedAgain(t *testing.T) {
 
 // An argument that the operation does not take is not looked at.
 func TestTheKeyArgumentThatIsNotTaken(t *testing.T) {
+	t.Parallel()
 	for _, from := range []Key{{From: KeyNone}, {From: KeySource, Arg: Arg{From: ArgField, Field: 0}}} {
 		op := createPayment("Create", patience, false)
 		op.Key = from
@@ -167,6 +172,7 @@ func TestTheKeyArgumentThatIsNotTaken(t *testing.T) {
 
 // A fault that a call from Go meets early is logged as one of a request.
 func TestAFaultOfPoolIsLoggedForCalls(t *testing.T) {
+	t.Parallel()
 	var logged logLines
 	pool := idemtest.Pool(t, shopTables)
 	s := openWith(t, &shop{pool: pool}, Options{Logger: logged.logger(), Pools: []*pgxpool.Pool{pool}, Pool: func(string) *pgxpool.Pool { return nil }}, charge())
@@ -178,6 +184,7 @@ func TestAFaultOfPoolIsLoggedForCalls(t *testing.T) {
 
 // A client that leaves while its replay is authorized was refused nothing.
 func TestAClientThatLeavesIsNotRefused(t *testing.T) {
+	t.Parallel()
 	var logged logLines
 	seen := newWitness()
 	ctx, leave := context.WithCancel(t.Context())

@@ -37,6 +37,7 @@ func TestCase_crash_4_in_memory(t *testing.T) {
 
 // The same of requests: twins that are turned away while the first one runs.
 func TestCase_crash_4_a_twin_gives_up(t *testing.T) {
+	t.Parallel()
 	for _, wait := range []time.Duration{0, 20 * time.Millisecond} {
 		e := newOutcomeRun(t, spendStepped("Spend", ReadCommitted, wait))
 		e.watch.exec(t, "INSERT INTO slots VALUES (1, 25)")

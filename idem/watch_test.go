@@ -23,6 +23,7 @@ type nowhere struct{ *witness }
 func (nowhere) OperationStarted(context.Context, OperationStart) context.Context { return nil }
 
 func TestAnObserverDisturbsNothing(t *testing.T) {
+	t.Parallel()
 	var logged logLines
 	flaky := `CREATE SEQUENCE tries; CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 		IF nextval('tries') = 1 THEN RAISE EXCEPTION USING ERRCODE = '40001'; END IF; RETURN NEW; END $$;
@@ -89,6 +90,7 @@ func TestARequestIsNotCopiedForNothing(t *testing.T) {
 
 // One line per request at level Debug; what fails is logged above that anyway.
 func TestEachRequestIsOneDebugLine(t *testing.T) {
+	t.Parallel()
 	var logged logLines
 	s, _ := watchedShop(t, idemtest.Pool(t, shopTables), Options{Logger: logged.logger()}, createPayment("Create", "2000ms", true))
 	wantStatus(t, s.post("Create", "secret-key", `{"order_id": "secret-order", "amount": 5}`), 201)
@@ -126,6 +128,7 @@ func TestNobodyListensAtNoCost(t *testing.T) {
 }
 
 func TestDoIsObserved(t *testing.T) {
+	t.Parallel()
 	seen := newWitness()
 	pool := idemtest.Pool(t)
 	do := func(answer error) error {

@@ -11,6 +11,7 @@ import (
 
 // Round trips, counted on the wire: first request and replay.
 func TestRoundTrips(t *testing.T) {
+	t.Parallel()
 	pool, counter := idemtest.PoolCounting(t, shopTables, "INSERT INTO jobs SELECT FROM generate_series(1, 9)")
 	cases := []struct {
 		op            *Operation
@@ -56,6 +57,7 @@ func TestRoundTrips(t *testing.T) {
 }
 
 func TestSessionIsInThePipeline(t *testing.T) {
+	t.Parallel()
 	pool, counter := idemtest.PoolCounting(t, shopTables, `ALTER TABLE payments ADD tenant text DEFAULT current_setting('app.tenant_id', true)`)
 	config := shopConfig(createPayment("Create", "2000ms", true))
 	config.Session = []SessionVar{{Name: "app.tenant_id", Arg: Arg{From: ArgField, Field: 0}}}
@@ -80,6 +82,7 @@ func TestSessionIsInThePipeline(t *testing.T) {
 // the same transaction written by hand, whose first statement goes with BEGIN and
 // whose last one with COMMIT.
 func TestGoStepRoundTrips(t *testing.T) {
+	t.Parallel()
 	pool, counter := idemtest.PoolCounting(t, shopTables)
 	s := goShop(t, pool, ReadCommitted, func(_ context.Context, _ Tx, in adjusting) ([]any, error) { return []any{in.amount, nil}, nil })
 	byHand := func() {

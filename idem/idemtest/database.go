@@ -19,7 +19,7 @@ func URL(t testing.TB, sql ...string) string {
 		t.Fatalf("idemtest: %v", err)
 	}
 	name := shared.nextName()
-	execAt(t, base, "CREATE DATABASE "+name+" TEMPLATE "+shared.template())
+	execAt(t, base, "CREATE DATABASE "+name+" TEMPLATE "+shared.template()+shared.copying)
 	t.Cleanup(func() { execAt(t, base, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
 	at := withDatabase(base, name)
 	if script := strings.Join(sql, "\n;\n"); strings.TrimSpace(script) != "" {

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/idemgen/idemgen/idem/idemtest/pgserver"
 	"github.com/idemgen/idemgen/schema"
 )
@@ -24,6 +26,7 @@ type server struct {
 	private *pgserver.Server
 	base    string
 	err     error
+	copying string // how a database is made of the template: a clause of CREATE DATABASE
 	made    atomic.Int64
 
 	managed bool // Main ends it
@@ -55,11 +58,28 @@ func (s *server) open() error {
 			return err
 		}
 		s.private, s.base = private, private.URL()
+		if s.copying, err = copying(s.base); err != nil {
+			return err
+		}
 	}
 	if err := exec(s.base, "CREATE DATABASE "+s.template()); err != nil {
 		return fmt.Errorf("template database: %w", err)
 	}
 	return exec(withDatabase(s.base, s.template()), schema.Up())
+}
+
+// copying is the clause that lets a private server copy the template's files, of
+// which PostgreSQL 15 and newer would write every page to the WAL. That takes
+// checkpoints, which cost nothing where nothing is synced to a disk.
+func copying(base string) (clause string, err error) {
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, base)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close(ctx)
+	err = conn.QueryRow(ctx, "SELECT CASE WHEN current_setting('server_version_num')::int >= 150000 THEN ' STRATEGY file_copy' ELSE '' END").Scan(&clause)
+	return clause, err
 }
 
 func (s *server) stop() error {
@@ -93,7 +113,7 @@ func (s *server) release() error {
 		return nil
 	}
 	err := s.end()
-	s.opened, s.private, s.base, s.err = false, nil, "", nil
+	s.opened, s.private, s.base, s.copying, s.err = false, nil, "", "", nil
 	return err
 }
 

@@ -17,6 +17,7 @@ func TestCase_db_4_conformance(t *testing.T) {
 	idemtest.Standalone(t)
 	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol} {
 		t.Run(mode.String(), func(t *testing.T) {
+			t.Parallel() // most of the time copies wait until they give up
 			idemtest.Conformance(t, idemtest.Kit{
 				URL:        idemtest.Migrated(t, "../../db/migrations"),
 				Handler:    conformanceHandler,

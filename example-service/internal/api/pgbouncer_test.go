@@ -23,6 +23,7 @@ func TestCase_db_3(t *testing.T) {
 		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
 	} {
 		t.Run(mode.String(), func(t *testing.T) {
+			t.Parallel() // most of the time copies wait until they give up
 			url := idemtest.Migrated(t, "../../db/migrations")
 			through := idemtest.PgBouncer(t, url, 5)
 			kit := idemtest.Kit{
