@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,21 +41,34 @@ type delivery struct {
 // Kind names the job for River.
 func (delivery) Kind() string { return "delivery" }
 
+// outboxGroup compares idemgen's outbox with River.
+func outboxGroup(ctx context.Context, b *bench) (*section, error) {
+	url, err := b.database(ctx, "outbox")
+	if err != nil {
+		return nil, err
+	}
+	text, err := outboxBeside(ctx, url, options{clients: b.sweepClients, outbox: b.extent.outbox})
+	if err != nil {
+		return nil, err
+	}
+	return &section{title: "Events", text: text}, nil
+}
+
 // outboxBeside writes and delivers o.outbox messages with each messenger, in
 // interleaved rounds.
-func outboxBeside(ctx context.Context, url string, o options) error {
+func outboxBeside(ctx context.Context, url string, o options) (string, error) {
 	pool, err := openPool(ctx, url, o.clients+8)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer pool.Close()
 	all := []messenger{riverMessenger(pool), idemgenMessenger(pool)}
 	migrator, err := rivermigrate.New(riverpgxv5.New(pool), nil)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
-		return err
+		return "", err
 	}
 	rates := make([][]float64, len(all))
 	for round := range outboxRounds + 1 {
@@ -65,18 +79,21 @@ func outboxBeside(ctx context.Context, url string, o options) error {
 			}
 			rate, err := carry(ctx, pool, all[at], n, o.clients)
 			if err != nil {
-				return fmt.Errorf("%s: %w", all[at].name, err)
+				return "", fmt.Errorf("%s: %w", all[at].name, err)
 			}
 			if round > 0 { // the first warms up
 				rates[at] = append(rates[at], rate)
 			}
 		}
 	}
-	fmt.Printf("\n| %d messages written and delivered | messages/s | against River |\n|---|---:|---:|\n", o.outbox)
+	var t strings.Builder
+	fmt.Fprintf(&t, "%d clients, local: a payment and its message in one transaction, and the delivery to a Go function.\n\n", o.clients)
+	fmt.Fprintf(&t, "| %d messages written and delivered | messages/s | against River |\n|---|---:|---:|\n", o.outbox)
 	for i, m := range all {
-		fmt.Printf("| %s | %.0f | %.2f |\n", m.name, median(rates[i]), median(ratios(rates[i], rates[0])))
+		fmt.Fprintf(&t, "| %s | %.0f | %.2f |\n", m.name, median(rates[i]), median(ratios(rates[i], rates[0])))
 	}
-	return wakeLatency(ctx, pool)
+	idle, err := wakeLatency(ctx, pool)
+	return t.String() + idle, err
 }
 
 // carry is messages per second of one messenger, from the first transaction to the
@@ -86,7 +103,7 @@ func carry(ctx context.Context, pool *pgxpool.Pool, m messenger, n, clients int)
 		seen  = make([]atomic.Bool, n)
 		left  atomic.Int64
 		done  = make(chan struct{})
-		base  = keys.Add(int64(n)) - int64(n)
+		base  = numbers.Add(int64(n)) - int64(n)
 		next  atomic.Int64
 		wg    sync.WaitGroup
 		wrong atomic.Pointer[error]
@@ -212,23 +229,23 @@ func riverMessenger(pool *pgxpool.Pool) messenger {
 }
 
 // wakeLatency is the time from a commit to its delivery where nothing else goes on.
-func wakeLatency(ctx context.Context, pool *pgxpool.Pool) error {
+func wakeLatency(ctx context.Context, pool *pgxpool.Pool) (string, error) {
 	m := idemgenMessenger(pool)
 	got := make(chan struct{}, 1)
 	stop, err := m.start(ctx, func(int64) { got <- struct{}{} })
 	if err != nil {
-		return err
+		return "", err
 	}
 	var waits latencies
 	for range 300 {
-		if err := writeOne(ctx, pool, m, keys.Add(1)); err != nil {
-			return err
+		if err := writeOne(ctx, pool, m, numbers.Add(1)); err != nil {
+			return "", err
 		}
 		began := time.Now()
 		<-got
 		waits = append(waits, time.Since(began))
 	}
 	slices.Sort(waits)
-	fmt.Printf("\nfrom the commit to the function, idle: median %s, p99 %s\n", waits.at(0.5).Round(time.Microsecond), waits.at(0.99).Round(time.Microsecond))
-	return stop()
+	text := fmt.Sprintf("\nFrom the commit to the function, idle: median %s, p99 %s\n", waits.at(0.5).Round(time.Microsecond), waits.at(0.99).Round(time.Microsecond))
+	return text, stop()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,6 +32,22 @@ type besideSweep struct {
 	left          int64
 }
 
+// sweepGroup is the latency of requests beside the sweeper.
+func sweepGroup(ctx context.Context, b *bench) (*section, error) {
+	url, err := b.database(ctx, "sweep")
+	if err != nil {
+		return nil, err
+	}
+	beside, err := sweepBeside(ctx, url, options{clients: b.sweepClients, slice: b.sweepSlice, sweep: b.extent.sweep})
+	if err != nil {
+		return nil, err
+	}
+	if len(beside.ratios) > 0 {
+		b.found(figureSweep, median(beside.ratios), fmt.Sprintf("median of %d rounds", len(beside.ratios)))
+	}
+	return &section{title: "Beside the sweeper", text: fmt.Sprintf("%d clients, local, interleaved slices of %s each.\n\n", b.sweepClients, b.sweepSlice) + beside.report()}, nil
+}
+
 // sweepBeside loads o.sweep expired keys, and then deletes them beside traffic
 // in every second slice of time, until they are gone.
 func sweepBeside(ctx context.Context, url string, o options) (*besideSweep, error) {
@@ -50,12 +67,12 @@ func sweepBeside(ctx context.Context, url string, o options) (*besideSweep, erro
 			return nil, err
 		}
 	}
-	all, err := contenders(pool)
+	all, err := idemgenContenders(pool)
 	if err != nil {
 		return nil, err
 	}
 	at := slices.IndexFunc(all, func(c contender) bool { return c.name == overHTTP })
-	if _, err := traffic(ctx, all[at], o); err != nil { // warms up
+	if _, err := timed(ctx, all[at], o); err != nil { // warms up
 		return nil, err
 	}
 	if err := b.alternate(ctx, url, all[at], o); err != nil {
@@ -104,13 +121,13 @@ func (b *besideSweep) alternate(ctx context.Context, url string, c contender, o 
 // round is one slice with the sweeper and one without it, in either order.
 func (b *besideSweep) round(ctx context.Context, stop *brake, c contender, o options, sweepFirst bool) (without, with latencies, err error) {
 	if !sweepFirst {
-		if without, err = traffic(ctx, c, o); err != nil {
+		if without, err = timed(ctx, c, o); err != nil {
 			return nil, nil, err
 		}
 	}
 	began := time.Now()
 	stop.release()
-	if with, err = traffic(ctx, c, o); err != nil {
+	if with, err = timed(ctx, c, o); err != nil {
 		return nil, nil, err
 	}
 	if err = stop.pull(ctx); err != nil {
@@ -118,7 +135,7 @@ func (b *besideSweep) round(ctx context.Context, stop *brake, c contender, o opt
 	}
 	b.took += time.Since(began)
 	if sweepFirst {
-		without, err = traffic(ctx, c, o)
+		without, err = timed(ctx, c, o)
 	}
 	return without, with, err
 }
@@ -152,22 +169,22 @@ func openPool(ctx context.Context, url string, connections int) (*pgxpool.Pool, 
 	return pgxpool.NewWithConfig(ctx, config)
 }
 
-// traffic sends new requests for a slice of time, and fails if one does.
-func traffic(ctx context.Context, c contender, o options) (latencies, error) {
+// timed sends new requests for a slice of time, and fails if one does.
+func timed(ctx context.Context, c contender, o options) (latencies, error) {
 	var (
 		mu  sync.Mutex
 		all latencies
 	)
-	timed := contender{name: c.name, run: func(ctx context.Context, key, order string) error {
+	watched := contender{name: c.name, run: func(ctx context.Context, r request) error {
 		began := time.Now()
-		err := c.run(ctx, key, order)
+		err := c.run(ctx, r)
 		took := time.Since(began)
 		mu.Lock()
 		defer mu.Unlock()
 		all = append(all, took)
 		return err
 	}}
-	_, err := measure(ctx, timed, o)
+	_, err := measure(ctx, watched, newKeys, o)
 	return all, err
 }
 
@@ -185,20 +202,23 @@ func (l latencies) at(share float64) time.Duration {
 
 func ratio(a, b time.Duration) float64 { return float64(a) / float64(max(b, 1)) }
 
-func (b *besideSweep) report() {
-	fmt.Printf("\n%d expired keys beside traffic, %d rounds\n\n| | requests | p50 | p99 | p99.9 |\n|---|---:|---:|---:|---:|\n", b.expired, len(b.ratios))
+// report is a table and what the sweeper did.
+func (b *besideSweep) report() string {
+	var t strings.Builder
+	fmt.Fprintf(&t, "%d expired keys beside traffic, %d rounds\n\n| | requests | p50 | p99 | p99.9 |\n|---|---:|---:|---:|---:|\n", b.expired, len(b.ratios))
 	for _, row := range []struct {
 		name string
 		latencies
 	}{{"without the sweeper", b.without}, {"with it", b.with}} {
-		fmt.Printf("| %s | %d | %s | %s | %s |\n", row.name, len(row.latencies),
+		fmt.Fprintf(&t, "| %s | %d | %s | %s | %s |\n", row.name, len(row.latencies),
 			row.at(0.5).Round(time.Microsecond), row.at(0.99).Round(time.Microsecond), row.at(0.999).Round(time.Microsecond))
 	}
-	fmt.Printf("| ratio | %.2f | %.2f | %.2f | %.2f |\n", float64(len(b.with))/float64(max(1, len(b.without))),
+	fmt.Fprintf(&t, "| ratio | %.2f | %.2f | %.2f | %.2f |\n", float64(len(b.with))/float64(max(1, len(b.without))),
 		ratio(b.with.at(0.5), b.without.at(0.5)), ratio(b.with.at(0.99), b.without.at(0.99)), ratio(b.with.at(0.999), b.without.at(0.999)))
 	if len(b.ratios) > 0 {
-		fmt.Printf("\nmedian of the rounds' p99 ratios: %.2f\n", median(b.ratios))
+		fmt.Fprintf(&t, "\nmedian of the rounds' p99 ratios: %.2f\n", median(b.ratios))
 	}
-	fmt.Printf("%d keys deleted in %d rounds, %s of sweeping (%.0f keys/s); %d expired keys left, overdue %s\n",
+	fmt.Fprintf(&t, "\n%d keys deleted in %d rounds, %s of sweeping (%.0f keys/s); %d expired keys left, overdue %s\n",
 		b.swept.Keys, b.swept.Rounds, b.took.Round(time.Millisecond), float64(b.swept.Keys)/b.took.Seconds(), b.left, b.swept.Overdue)
+	return t.String()
 }

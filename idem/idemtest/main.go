@@ -13,8 +13,9 @@ import (
 )
 
 // Main runs a package's tests, from TestMain. It fails where goroutines are
-// left over, and ends the private server.
-func Main(m *testing.M) {
+// left over, apart from those that an option of goleak names, and ends the private
+// server.
+func Main(m *testing.M, ignore ...goleak.Option) {
 	shared.managed = true
 	code := m.Run()
 	if err := shared.stop(); err != nil {
@@ -22,7 +23,7 @@ func Main(m *testing.M) {
 		code = max(code, 1)
 	}
 	if code == 0 {
-		if err := goleak.Find(); err != nil {
+		if err := goleak.Find(ignore...); err != nil {
 			fmt.Fprintln(os.Stderr, "idemtest:", err)
 			code = 1
 		}

@@ -41,6 +41,8 @@ type Options struct {
 	// Caller says who sends a request; required. An error, or an empty scope, is
 	// answered with 401.
 	Caller func(*http.Request) (Caller, error)
+	// Go are the functions of Go steps; all of them are required.
+	Go Funcs
 	// Logger is slog.Default() if nil.
 	Logger *slog.Logger
 	// Sweeper deletes expired keys while Run is running; its zero value works.
@@ -90,6 +92,7 @@ func New(pool *pgxpool.Pool, opts Options) (*Service, error) {
 		Pools:       opts.Pools,
 		Problem:     opts.Problem,
 		Outbox:      opts.Outbox,
+		Go:          opts.Go.functions(),
 
 		AuthorizeReplay: opts.replayAuthorizer(),
 	})
@@ -123,7 +126,13 @@ func (o Options) replayAuthorizer() func(context.Context, idem.Name, []any) erro
 // inside r.Route("/v1", …) they would begin with /v1 twice.
 func (s *Service) Mount(r chi.Router, ops ...idem.Name) error {
 	if len(ops) == 0 {
-		ops = []idem.Name{CreatePayment, CreatePaymentWithEvent}
+		ops = []idem.Name{
+			CreatePayment,
+			CreatePaymentAsWritten,
+			CreatePaymentInGo,
+			CreatePaymentWithEvent,
+			GetPayment,
+		}
 	}
 	taken := map[string]bool{}
 	err := chi.Walk(r, func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
@@ -169,10 +178,16 @@ func (s *Service) Ready(ctx context.Context) error { return s.inner.Ready(ctx) }
 // serviceConfig is what idemgen.yaml says.
 func serviceConfig() idem.Config {
 	return idem.Config{
-		Service:    "bench",
-		Profile:    idem.ProfileIETF,
-		Operations: []*idem.Operation{createPaymentOperation(), createPaymentWithEventOperation()},
-		Caller:     []idem.Field{{From: idem.FromCaller, Name: "tenant_id", Required: true, Scope: true}},
-		Scope:      0,
+		Service: "bench",
+		Profile: idem.ProfileIETF,
+		Operations: []*idem.Operation{
+			createPaymentOperation(),
+			createPaymentAsWrittenOperation(),
+			createPaymentInGoOperation(),
+			createPaymentWithEventOperation(),
+			getPaymentOperation(),
+		},
+		Caller: []idem.Field{{From: idem.FromCaller, Name: "tenant_id", Required: true, Scope: true}},
+		Scope:  0,
 	}
 }

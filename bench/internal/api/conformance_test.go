@@ -24,6 +24,11 @@ var conformanceFixtures func(t testing.TB, f *idemtest.Fixture)
 // conformanceKit changes the kit before it runs; it is set in the same way.
 var conformanceKit func(t testing.TB, kit *idemtest.Kit)
 
+// ConformanceFuncs gives the functions of Go steps and calls. Set it in an init function of
+// a _test.go file of package api_test in this folder: that package may
+// import functions that import this one.
+var ConformanceFuncs func(t testing.TB) Funcs
+
 // TestConformance checks every operation against the promises of idemgen's
 // semantics; go test -v prints what was checked. It needs a PostgreSQL server
 // for tests: IDEMGEN_TEST_DATABASE_URL, or an installed one, of which it starts a
@@ -49,6 +54,9 @@ func TestConformance(t *testing.T) {
 
 // conformanceHandler is the service with callers that a header names.
 func conformanceHandler(t testing.TB, pool *pgxpool.Pool) http.Handler {
+	if ConformanceFuncs == nil {
+		t.Fatal("ConformanceFuncs is nil: set it in an init function of a _test.go file of package api_test in this folder")
+	}
 	svc, err := New(pool, Options{
 		Caller: func(r *http.Request) (Caller, error) {
 			var c Caller
@@ -57,6 +65,7 @@ func conformanceHandler(t testing.TB, pool *pgxpool.Pool) http.Handler {
 			return c, err
 		},
 		Logger: slog.New(slog.DiscardHandler),
+		Go:     ConformanceFuncs(t),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -84,6 +93,29 @@ func conformanceOperations() []idemtest.Operation {
 			Kept:   idemtest.Kept{Success: 24 * time.Hour, ClientError: 2 * time.Hour},
 		},
 		{
+			Name:   "CreatePaymentAsWritten",
+			Method: "POST",
+			Path:   "/payments-as-written",
+			Body:   `{"amount":1,"order_id":"example"}`,
+			Inputs: []idemtest.Input{
+				{Name: "body.amount", Other: "2"},
+				{Name: "body.order_id", Other: `"other example"`},
+			},
+			Writes: []string{"public.payments"},
+			Kept:   idemtest.Kept{Success: 24 * time.Hour, ClientError: 2 * time.Hour},
+		},
+		{
+			Name:   "CreatePaymentInGo",
+			Method: "POST",
+			Path:   "/payments-in-go",
+			Body:   `{"amount":1,"order_id":"example"}`,
+			Inputs: []idemtest.Input{
+				{Name: "body.amount", Other: "2"},
+				{Name: "body.order_id", Other: `"other example"`},
+			},
+			Kept: idemtest.Kept{Success: 24 * time.Hour, ClientError: 2 * time.Hour},
+		},
+		{
 			Name:   "CreatePaymentWithEvent",
 			Method: "POST",
 			Path:   "/payments-with-event",
@@ -94,6 +126,13 @@ func conformanceOperations() []idemtest.Operation {
 			},
 			Writes: []string{"public.payment_events", "public.payments"},
 			Kept:   idemtest.Kept{Success: 24 * time.Hour, ClientError: 2 * time.Hour},
+		},
+		{
+			Name:   "GetPayment",
+			Method: "GET",
+			Path:   "/payments/{id}",
+			Key:    idemtest.KeyNone,
+			Inputs: []idemtest.Input{{Name: "path.id", Value: "1", Other: "2"}},
 		},
 	}
 }

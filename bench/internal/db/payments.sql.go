@@ -46,6 +46,71 @@ func (q *Queries) CreatePayment(ctx context.Context, arg CreatePaymentParams) (C
 	return i, err
 }
 
+const createPaymentAsWritten = `-- name: CreatePaymentAsWritten :one
+WITH made AS (
+  INSERT INTO payments (tenant_id, order_id, amount)
+  VALUES ($1, $2, $3)
+  RETURNING id, order_id, amount, status, created_at
+)
+SELECT id, order_id, amount, status, created_at FROM made
+`
+
+type CreatePaymentAsWrittenParams struct {
+	TenantID string
+	OrderID  string
+	Amount   int64
+}
+
+type CreatePaymentAsWrittenRow struct {
+	ID        int64
+	OrderID   string
+	Amount    int64
+	Status    string
+	CreatedAt pgtype.Timestamptz
+}
+
+// Record a payment, in a statement that idemgen leaves as it is: its WITH writes.
+// @http POST /payments-as-written 201
+func (q *Queries) CreatePaymentAsWritten(ctx context.Context, arg CreatePaymentAsWrittenParams) (CreatePaymentAsWrittenRow, error) {
+	row := q.db.QueryRow(ctx, createPaymentAsWritten, arg.TenantID, arg.OrderID, arg.Amount)
+	var i CreatePaymentAsWrittenRow
+	err := row.Scan(
+		&i.ID,
+		&i.OrderID,
+		&i.Amount,
+		&i.Status,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
+const getPayment = `-- name: GetPayment :one
+SELECT id, order_id, amount, status, created_at FROM payments WHERE id = $1
+`
+
+type GetPaymentRow struct {
+	ID        int64
+	OrderID   string
+	Amount    int64
+	Status    string
+	CreatedAt pgtype.Timestamptz
+}
+
+// Read a payment by its primary key.
+// @http GET /payments/{id}
+func (q *Queries) GetPayment(ctx context.Context, id int64) (GetPaymentRow, error) {
+	row := q.db.QueryRow(ctx, getPayment, id)
+	var i GetPaymentRow
+	err := row.Scan(
+		&i.ID,
+		&i.OrderID,
+		&i.Amount,
+		&i.Status,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
 const insertEvent = `-- name: InsertEvent :exec
 INSERT INTO payment_events (payment_id, kind) VALUES ($1, 'created')
 `
