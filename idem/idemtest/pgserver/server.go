@@ -29,12 +29,13 @@ type Server struct {
 }
 
 // Start starts a server with its data in dir, which is made if missing and kept.
-// With an empty dir the data is in a temporary folder, is not synced to disk, and
+// With an empty dir the data is in a temporary folder, on Linux one in memory where
+// there are 2 GB of room and TMPDIR is not set, is not synced to disk, and
 // is gone after Stop.
 func Start(ctx context.Context, dir string) (*Server, error) {
 	temporary := dir == ""
 	if temporary {
-		made, err := os.MkdirTemp("", "pgserver-")
+		made, err := makeTemporary()
 		if err != nil {
 			return nil, err
 		}
