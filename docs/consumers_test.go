@@ -10,7 +10,7 @@ import (
 func TestConsumerExamplesRun(t *testing.T) {
 	var code strings.Builder
 	for _, file := range []string{
-		"../example-service/consumers.go", "../example-service/db/queries/shipments.sql",
+		"../example-service/consumers.go", "../example-service/broker.go", "../example-service/db/queries/shipments.sql",
 		"../adapters/nats/example_test.go", "../adapters/kafka/example_test.go", "../adapters/rabbitmq/example_test.go",
 	} {
 		text, err := os.ReadFile(file)

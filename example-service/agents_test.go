@@ -125,7 +125,7 @@ func TestAgentStepEventAndKeyAreOneTransaction(t *testing.T) {
 // dispatched runs a dispatcher until an event has ended.
 func dispatched(t *testing.T, s *service) {
 	t.Helper()
-	d := newDispatcher(nil, db.New(s.pool))
+	d := newDispatcher(nil, db.New(s.pool), s.client)
 	d.Sinks["*"] = outbox.Func(func(context.Context, outbox.Event) error { return nil })
 	d.Sinks["invoice.issued"] = processed{d.Sinks["*"], db.New(s.pool)}
 	ended := make(chan outbox.End, 1)

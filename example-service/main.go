@@ -100,13 +100,13 @@ func run(ctx context.Context, logger *slog.Logger, tenant, agent string) error {
 	} else if err := invite(ctx, os.Stdout, db.New(pool), listener.Addr().String()); err != nil {
 		return err
 	}
-	return serve(ctx, handler, svc, listener)
+	return serve(ctx, logger, handler, svc, listener)
 }
 
 // newHandler puts the emitted operations behind the service's own
 // authentication, and the webhooks beside it.
 func newHandler(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger, cards *gateway.Client, secrets ...string) (http.Handler, *api.Service, error) {
-	svc, err := api.New(pool, api.Options{Caller: callerOf, Logger: logger, Go: functions(cards), Outbox: newDispatcher(logger, db.New(pool)), Webhooks: webhooks(secrets), MessageScope: tenantOfMessage})
+	svc, err := api.New(pool, api.Options{Caller: callerOf, Logger: logger, Go: functions(cards), Outbox: newDispatcher(logger, db.New(pool), cards), Webhooks: webhooks(secrets), MessageScope: tenantOfMessage})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -138,22 +138,29 @@ func functions(cards *gateway.Client) api.Funcs {
 	return api.Funcs{Refund: refunds.Refund, ChargeCard: cards.Charge, RefundCharge: cards.Refund}
 }
 
-// serve runs the server, the sweeper and the dispatcher until ctx ends; requests in flight are
-// finished first.
-func serve(ctx context.Context, handler http.Handler, svc *api.Service, listener net.Listener) error {
+// serve runs the server, the sweeper, the dispatcher and a broker's consumer until ctx
+// ends; requests and messages in flight are finished first.
+func serve(ctx context.Context, logger *slog.Logger, handler http.Handler, svc *api.Service, listener net.Listener) error {
 	swept := make(chan error, 1)
 	go func() { swept <- svc.Run(ctx) }()
+	consumed := make(chan error, 1)
+	go func() { consumed <- consumeBroker(ctx, logger, svc) }()
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	select {
 	case err := <-served:
 		return err
+	case err := <-consumed:
+		if ctx.Err() == nil {
+			return err
+		}
+		consumed <- err
 	case <-ctx.Done():
 	}
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 35*time.Second)
 	defer cancel()
-	return errors.Join(server.Shutdown(closing), <-swept)
+	return errors.Join(server.Shutdown(closing), <-swept, <-consumed)
 }
 
 func address() string {

@@ -75,7 +75,13 @@ func open(t testing.TB, pool *pgxpool.Pool) *service {
 	cards := &gateway.Fake{}
 	other := httptest.NewServer(cards)
 	t.Cleanup(other.Close)
-	client := &gateway.Client{URL: other.URL, HTTP: httpClient(t)}
+	return openWith(t, pool, cards, other.URL)
+}
+
+// openWith starts one service that calls a gateway which is there already.
+func openWith(t testing.TB, pool *pgxpool.Pool, cards *gateway.Fake, at string) *service {
+	t.Helper()
+	client := &gateway.Client{URL: at, HTTP: httpClient(t)}
 	handler, svc, err := newHandler(context.Background(), pool, slog.New(slog.NewTextHandler(t.Output(), nil)), client, oldSecret, newSecret)
 	if err != nil {
 		t.Fatal(err)

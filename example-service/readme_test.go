@@ -163,7 +163,8 @@ func copyService(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	runIn(t, dir, []string{"GOWORK=off"}, "go", "mod", "edit", "-replace=github.com/idemgen/idemgen="+root,
-		"-replace=github.com/idemgen/idemgen/adapters/mcp="+filepath.Join(root, "adapters", "mcp"))
+		"-replace=github.com/idemgen/idemgen/adapters/mcp="+filepath.Join(root, "adapters", "mcp"),
+		"-replace=github.com/idemgen/idemgen/adapters/nats="+filepath.Join(root, "adapters", "nats"))
 	// The generator's own dependencies, at the versions that the repository has.
 	for _, sums := range []string{"go.sum", "go.work.sum"} {
 		text, err := os.ReadFile(filepath.Join(root, sums))

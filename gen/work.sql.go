@@ -221,7 +221,7 @@ func (q *Queries) ExtendWork(ctx context.Context, arg ExtendWorkParams) (int64, 
 
 const FindAsync = `-- name: FindAsync :many
 SELECT idem.rfc3339(w.created_at) AS created_at, coalesce(w.lease_until > clock_timestamp(), w.held) AS running,
-  k.status, k.headers::text AS headers, k.body
+  k.status, k.headers::text AS headers, k.body, encode(k.fingerprint, 'hex') AS fingerprint
 FROM idem.work w JOIN idem.keys k ON k.scope = w.scope AND k.digest = w.digest
 WHERE w.scope = $1::text AND w.event_id = $2::uuid AND w.operation = $3::text
   AND k.expires_at > clock_timestamp()
@@ -234,11 +234,12 @@ type FindAsyncParams struct {
 }
 
 type FindAsyncRow struct {
-	CreatedAt string
-	Running   bool
-	Status    int16
-	Headers   string
-	Body      pgtype.Text
+	CreatedAt   string
+	Running     bool
+	Status      int16
+	Headers     string
+	Body        pgtype.Text
+	Fingerprint string
 }
 
 func (q *Queries) FindAsync(ctx context.Context, arg FindAsyncParams) ([]FindAsyncRow, error) {
@@ -256,6 +257,7 @@ func (q *Queries) FindAsync(ctx context.Context, arg FindAsyncParams) ([]FindAsy
 			&i.Status,
 			&i.Headers,
 			&i.Body,
+			&i.Fingerprint,
 		); err != nil {
 			return nil, err
 		}
@@ -372,24 +374,44 @@ func (q *Queries) FinishWork(ctx context.Context, arg FinishWorkParams) (int64, 
 }
 
 const HoldUnknownWork = `-- name: HoldUnknownWork :execrows
+WITH RECURSIVE idem_op AS (
+  (SELECT w.operation AS name FROM idem.work w WHERE w.due_at IS NOT NULL AND NOT w.held ORDER BY w.operation LIMIT 1)
+  UNION ALL
+  SELECT (SELECT w.operation FROM idem.work w WHERE w.due_at IS NOT NULL AND NOT w.held AND w.operation > o.name ORDER BY w.operation LIMIT 1)
+  FROM idem_op o WHERE o.name IS NOT NULL
+), idem_lost AS MATERIALIZED (
+  SELECT v.scope, v.digest FROM idem_op o
+  CROSS JOIN LATERAL (
+    SELECT w.scope, w.digest FROM idem.work w
+    WHERE w.operation = o.name AND w.due_at IS NOT NULL AND NOT w.held
+      AND greatest(w.due_at, w.lease_until) <= (SELECT clock_timestamp()) - $2::interval
+    ORDER BY greatest(w.due_at, w.lease_until)
+    LIMIT $3::integer
+    FOR UPDATE OF w SKIP LOCKED
+  ) v
+  WHERE starts_with(o.name, $4::text) AND NOT o.name = ANY($5::text[])
+  LIMIT $3::integer
+)
 UPDATE idem.work w SET held = true, owner = NULL, lease_until = NULL, reason = $1::text
-WHERE w.due_at IS NOT NULL AND NOT w.held AND greatest(w.due_at, w.lease_until) <= (SELECT clock_timestamp()) - $2::interval
-  AND starts_with(w.operation, $3::text) AND NOT w.operation = ANY($4::text[])
+FROM idem_lost l WHERE w.scope = l.scope AND w.digest = l.digest
 `
 
 type HoldUnknownWorkParams struct {
 	Reason     string
 	Overdue    pgtype.Interval
+	Batch      int32
 	Prefix     string
 	Operations []string
 }
 
-// Work of operations that this service no longer has. Not at once: the one that
-// wrote it may be a newer version, which is still being deployed.
+// Work of operations that this service no longer has, so many at a time. Not at once:
+// the one that wrote it may be a newer version, which is still being deployed. The
+// operations that there are take a probe of the index each, whosever they are.
 func (q *Queries) HoldUnknownWork(ctx context.Context, arg HoldUnknownWorkParams) (int64, error) {
 	result, err := q.db.Exec(ctx, HoldUnknownWork,
 		arg.Reason,
 		arg.Overdue,
+		arg.Batch,
 		arg.Prefix,
 		arg.Operations,
 	)
@@ -537,13 +559,18 @@ func (q *Queries) ParkWork(ctx context.Context, arg ParkWorkParams) (int64, erro
 
 const PickWork = `-- name: PickWork :many
 WITH idem_free AS MATERIALIZED (
-  SELECT w.scope, w.digest, w.owner AS was FROM idem.work w
-  WHERE w.due_at IS NOT NULL AND NOT w.held AND greatest(w.due_at, w.lease_until) <= (SELECT clock_timestamp())
-    AND w.operation = ANY($3::text[])
-    AND EXISTS (SELECT FROM idem.keys k WHERE k.scope = w.scope AND k.digest = w.digest)
-  ORDER BY greatest(w.due_at, w.lease_until)
+  SELECT v.scope, v.digest, v.was FROM unnest($3::text[]) AS o (name)
+  CROSS JOIN LATERAL (
+    SELECT w.scope, w.digest, w.owner AS was, greatest(w.due_at, w.lease_until) AS due FROM idem.work w
+    WHERE w.operation = o.name AND w.due_at IS NOT NULL AND NOT w.held
+      AND greatest(w.due_at, w.lease_until) <= (SELECT clock_timestamp())
+      AND EXISTS (SELECT FROM idem.keys k WHERE k.scope = w.scope AND k.digest = w.digest)
+    ORDER BY greatest(w.due_at, w.lease_until)
+    LIMIT $4::integer
+    FOR UPDATE OF w SKIP LOCKED
+  ) v
+  ORDER BY v.due
   LIMIT $4::integer
-  FOR UPDATE SKIP LOCKED
 )
 UPDATE idem.work w SET owner = $1::text, attempt = w.attempt + 1, lease_until = clock_timestamp() + $2::interval,
   tries = w.tries + CASE WHEN f.was <> $1::text THEN 1 ELSE 0 END
@@ -575,8 +602,10 @@ type PickWorkRow struct {
 	Fingerprint string
 }
 
-// Takes the leases of operations that are due and that nobody works at. The
-// victims are locked and materialized first: the LIMIT must not run again per row.
+// Takes the leases of operations that are due and that nobody works at: of each
+// operation by the index, so that what other services leave behind is not read. The
+// victims are locked and materialized first: the LIMIT must not run again per row. What
+// is locked and not among the first is free again at the commit.
 func (q *Queries) PickWork(ctx context.Context, arg PickWorkParams) ([]PickWorkRow, error) {
 	rows, err := q.db.Query(ctx, PickWork,
 		arg.Owner,

@@ -23,7 +23,7 @@ func (s *Service) accept(ctx context.Context, inv *invocation) *answer {
 	var tries tries
 	for {
 		inv.seen.attempt()
-		results, err := inv.pool.sendAside(ctx, statement)
+		results, err := inv.pool.writeAside(ctx, statement)
 		switch {
 		case isLockTimeout(err):
 			return s.refuse(inv, errInFlight())

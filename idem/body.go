@@ -79,9 +79,13 @@ func unread(err error) *Error {
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		return &Error{Status: http.StatusRequestEntityTooLarge, Code: "body-too-large", Title: "Request body too large"}
+		return errBodyTooLarge()
 	case err != nil:
 		return &Error{Status: http.StatusBadRequest, Code: "body-unreadable", Title: "The request body ended early"}
 	}
 	return nil
+}
+
+func errBodyTooLarge() *Error {
+	return &Error{Status: http.StatusRequestEntityTooLarge, Code: "body-too-large", Title: "Request body too large"}
 }

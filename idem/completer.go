@@ -43,6 +43,7 @@ const (
 	// orphaned is how long work waits for a process that knows its operation.
 	orphaned    = 10 * time.Minute
 	orphanRound = time.Minute
+	orphanBatch = 1000
 	reasonGone  = "the service has no such operation any more"
 )
 
@@ -110,7 +111,7 @@ func (c *completing) round(ctx context.Context) (full bool, err error) {
 	}
 	if time.Since(c.looked) > orphanRound {
 		c.looked = time.Now()
-		if err := c.holdOrphans(ctx); err != nil {
+		if err := c.holdOrphans(ctx, orphanBatch); err != nil {
 			return false, err
 		}
 	}
@@ -131,18 +132,30 @@ func (c *completing) round(ctx context.Context) (full bool, err error) {
 // pick takes the leases of at most n operations that are due.
 func (c *completing) pick(ctx context.Context, n int) (rows [][][]byte, owner string, err error) {
 	owner = newUUID4()
-	results, err := c.pool.sendAside(ctx, pickWork.with([]byte(owner), seconds(c.s.shortLease()), []byte(c.names.Text), number(n)))
+	results, err := c.pool.writeAside(ctx, pickWork.with([]byte(owner), seconds(c.s.shortLease()), []byte(c.names.Text), number(n)))
 	if err != nil {
 		return nil, owner, err
 	}
 	return results[0].rows, owner, nil
 }
 
-func (c *completing) holdOrphans(ctx context.Context) error {
-	results, err := c.pool.sendAside(ctx, holdUnknownWork.with([]byte(reasonGone), seconds(orphaned), []byte(c.s.cfg.Service+"."), []byte(c.names.Text)))
-	if err == nil && results[0].tag.RowsAffected() > 0 {
+// holdOrphans holds what this service has no operation for, in transactions of a
+// bounded size.
+func (c *completing) holdOrphans(ctx context.Context, batch int) error {
+	held, err := int64(0), error(nil)
+	for n := int64(batch); n == int64(batch) && ctx.Err() == nil; {
+		var results []result
+		results, err = c.pool.writeAside(context.WithoutCancel(ctx), holdUnknownWork.with([]byte(reasonGone), seconds(orphaned),
+			number(batch), []byte(c.s.cfg.Service+"."), []byte(c.names.Text)))
+		if err != nil {
+			break
+		}
+		n = results[0].tag.RowsAffected()
+		held += n
+	}
+	if held > 0 {
 		c.s.logger.ErrorContext(ctx, "operations held: an operator has to decide", "reason", reasonGone,
-			"database", c.pool.name, "number", results[0].tag.RowsAffected())
+			"database", c.pool.name, "number", held)
 	}
 	return err
 }
@@ -161,20 +174,21 @@ func (s *Service) complete(ctx context.Context, p *pool, owner string, row [][]b
 	inv.seen.inBackground()
 	ctx = inv.seen.context(ctx)
 	w := &work{s: s, inv: inv, owner: owner, leave: leave, briefly: s.shortLease()}
-	defer func() {
-		if p := recover(); p != nil {
-			s.logFault(ctx, inv, panicError(p))
+	var ans *answer
+	defer func() { // whatever becomes of it, what was begun to be told is told to its end
+		if p := recover(); ans == nil {
+			ans = s.breakdown(ctx, inv, endedBy(p))
 		}
+		inv.told(ans)
 	}()
 	inv.seen.attempt()
-	var ans *answer
 	if err := w.load(row); err != nil {
 		ans = w.stuck(ctx, err)
 	} else {
 		ans = w.finishOff(ctx)
 	}
-	if ans != nil {
-		inv.told(ans)
+	if ans == nil { // another process has it
+		ans = s.refuse(inv, errInFlight())
 	}
 }
 

@@ -102,7 +102,7 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.turnAway(w, r, &Error{Status: http.StatusMethodNotAllowed, Code: "method-not-allowed", Title: "Method not allowed"})
 		return
 	}
-	d, refused := h.read(w, r)
+	d, size, refused := h.read(w, r)
 	if refused != nil {
 		h.turnAway(w, r, refused)
 		return
@@ -116,14 +116,18 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	h.run(w, r, &handler{s: h.s, op: op}, d)
+	h.run(w, r, &handler{s: h.s, op: op}, d, size)
 }
 
-// run is ServeHTTP of one operation, for a delivery that is authentic.
-func (h *hook) run(w http.ResponseWriter, r *http.Request, to *handler, d Delivery) {
+// run is ServeHTTP of one operation, for a delivery that is authentic, of so many bytes.
+func (h *hook) run(w http.ResponseWriter, r *http.Request, to *handler, d Delivery, size int) {
 	seen := h.s.watch(r.Context(), to.op)
 	r = seen.request(r)
 	defer to.recover(w, r, seen)
+	if int64(size) > to.op.Policy.MaxBody { // within what another operation of the route takes
+		to.refuse(w, r, seen, errBodyTooLarge(), "")
+		return
+	}
 	inv, refused := h.admit(r, to.op, d)
 	if refused != nil {
 		to.refuse(w, r, seen, refused, "")
@@ -143,8 +147,8 @@ func (h *hook) run(w http.ResponseWriter, r *http.Request, to *handler, d Delive
 	to.respond(w, r, ans, "", true)
 }
 
-// read reads the raw body and asks the verifier. A panic of it is a fault.
-func (h *hook) read(w http.ResponseWriter, r *http.Request) (d Delivery, refused *Error) {
+// read reads the raw body, of size bytes, and asks the verifier. A panic of it is a fault.
+func (h *hook) read(w http.ResponseWriter, r *http.Request) (d Delivery, size int, refused *Error) {
 	defer func() {
 		if p := recover(); p != nil {
 			refused = errInternal(panicError(p))
@@ -152,20 +156,20 @@ func (h *hook) read(w http.ResponseWriter, r *http.Request) (d Delivery, refused
 	}()
 	body, refused := readRaw(w, r, h.gate.Policy.MaxBody)
 	if refused != nil {
-		return d, refused
+		return d, 0, refused
 	}
 	d, err := h.verifier.Verify(r, body)
 	if err != nil {
-		return d, h.s.turnAway(r.Context(), h.gate, err)
+		return d, 0, h.s.turnAway(r.Context(), h.gate, err)
 	}
 	if d.JSON == nil {
 		d.JSON = body
 	}
 	if d.ID == "" {
-		return d, &Error{Status: http.StatusBadRequest, Code: "delivery-id-missing", Title: "The delivery has no id",
+		return d, 0, &Error{Status: http.StatusBadRequest, Code: "delivery-id-missing", Title: "The delivery has no id",
 			Detail: "Without one it could not be told from a repetition."}
 	}
-	return d, nil
+	return d, len(body), nil
 }
 
 // turnAway refuses what no operation has seen. Why a delivery is not authentic goes

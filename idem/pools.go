@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -17,12 +18,13 @@ type pool struct {
 	name   string // its database, in messages and events
 	named  bool   // prepared statements may have names
 	tracer pgx.QueryTracer
+	aside  time.Duration // how long statements beside the operation itself are waited for
 }
 
 func newPool(p *pgxpool.Pool) (*pool, error) {
 	conn := p.Config().ConnConfig
 	known := &pool{
-		Pool: p, name: databaseOf(conn), tracer: conn.Tracer,
+		Pool: p, name: databaseOf(conn), tracer: conn.Tracer, aside: asideTime,
 		named: conn.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement,
 	}
 	if conn.DefaultQueryExecMode == pgx.QueryExecModeDescribeExec {

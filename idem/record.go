@@ -56,7 +56,7 @@ func (s *Service) record(ctx context.Context, inv *invocation, ans *answer, keep
 	}
 	params := append(s.recordParams(inv, ans, keep), []byte(millis(max(inv.op.Policy.Wait, time.Second))))
 	for range maxVanished {
-		results, err := inv.pool.sendAside(ctx, insertRecord.with(params...))
+		results, err := inv.pool.writeAside(ctx, insertRecord.with(params...))
 		switch {
 		case isLockTimeout(err):
 			return s.refuse(inv, errInFlight())
@@ -77,40 +77,6 @@ func (s *Service) record(ctx context.Context, inv *invocation, ans *answer, keep
 		}
 	}
 	return s.refuse(inv, errInFlight())
-}
-
-// Bounds of the small statements beside the operation itself.
-const (
-	asideTries = 3
-	asideTime  = 10 * time.Second
-)
-
-// sendAside sends statements that may be sent twice without harm, as one
-// transaction on a connection of its own, and gives their results; a pool may
-// have several connections that are broken.
-func (p *pool) sendAside(ctx context.Context, statements ...statement) (results []result, err error) {
-	ctx, cancel := context.WithTimeout(ctx, asideTime)
-	defer cancel()
-	for try := range asideTries {
-		var c *conn
-		if c, err = p.acquire(ctx, try == 0); err != nil {
-			continue
-		}
-		ahead := c.readCommitted()
-		results, err = c.send(ctx, append(ahead, statements...)...)
-		if isStale(err) {
-			c.discard(ctx)
-		} else {
-			c.release()
-		}
-		if err == nil {
-			return results[len(ahead):], nil
-		}
-		if isPgError(err) && !isStale(err) {
-			return nil, err
-		}
-	}
-	return nil, err
 }
 
 func (inv *invocation) identityParams() [][]byte {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -24,7 +25,7 @@ func (s *Service) statusOf(ctx context.Context, inv *invocation, event string) (
 	switch {
 	case err != nil:
 		return AsyncStatus{}, errUnavailable(err)
-	case len(results[0].rows) == 0:
+	case len(results[0].rows) == 0, otherPath(inv, results[0].rows[0]):
 		return AsyncStatus{}, errEventUnknown()
 	}
 	status, ans, err := readStatus(id, results[0].rows[0])
@@ -38,6 +39,12 @@ func (s *Service) statusOf(ctx context.Context, inv *invocation, event string) (
 		return AsyncStatus{}, judged.asError()
 	}
 	return status, nil
+}
+
+// otherPath reports whether a row of findAsync is of a request to another path than
+// inv's, as far as fingerprints say. Inv has none where it is asked from Go.
+func otherPath(inv *invocation, row [][]byte) bool {
+	return slices.Contains(fingerprintDiff(bytesOfHex(row[5]), inv.print), printNames[0])
 }
 
 func errEventUnknown() *Error {
@@ -116,7 +123,11 @@ func (s *Service) StatusHandler(name Name) http.Handler {
 }
 
 // EscapedStatusHandler is StatusHandler for the routers that EscapedHandler is for.
-func (s *Service) EscapedStatusHandler(name Name) http.Handler { return s.StatusHandler(name) }
+func (s *Service) EscapedStatusHandler(name Name) http.Handler {
+	h := s.StatusHandler(name)
+	h.(*statusHandler).escaped = true
+	return h
+}
 
 type statusHandler struct{ *handler }
 
@@ -138,6 +149,10 @@ func (h *statusHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.answer(w, r, refused)
 		return
 	}
+	if inv.print, refused = h.pathPrint(r); refused != nil {
+		h.answer(w, r, refused)
+		return
+	}
 	status, refused := h.s.statusOf(r.Context(), inv, r.PathValue("event_id"))
 	if refused != nil {
 		h.answer(w, r, refused)
@@ -145,6 +160,18 @@ func (h *statusHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	h.respond(w, r, &answer{status: http.StatusOK, body: marshal(status)}, "", false)
+}
+
+// pathPrint is the fingerprint of the path's parameters, which are those of the request
+// that was accepted. One that could not have been accepted has no event.
+func (h *statusHandler) pathPrint(r *http.Request) ([]byte, *Error) {
+	values := make([]Value, len(h.op.decoder.fields))
+	var faults faultList
+	h.op.decoder.decodePath(request{path: h.pathOf(r)}, values, &faults)
+	if len(faults.fields) > 0 {
+		return nil, errEventUnknown()
+	}
+	return h.op.decoder.fingerprint(values), nil
 }
 
 func (h *statusHandler) answer(w http.ResponseWriter, r *http.Request, e *Error) {

@@ -73,7 +73,7 @@ func (w *work) fence() [][]byte {
 // aside sends one statement of its own, fenced, and reports whether it met the
 // row. That it did not may also be due to itself, where its answer got lost.
 func (w *work) aside(ctx context.Context, st statement) (met bool, err error) {
-	results, err := w.inv.pool.sendAside(ctx, st)
+	results, err := w.inv.pool.writeAside(ctx, st)
 	if err != nil {
 		return false, err
 	}

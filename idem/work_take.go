@@ -9,7 +9,7 @@ import (
 // take takes the lease of the work under the key, where nobody has it.
 func (w *work) take(ctx context.Context) (taken bool, err error) {
 	params := [][]byte{[]byte(w.owner), seconds(w.inv.op.shortLease())}
-	results, err := w.inv.pool.sendAside(ctx, takeWork.with(append(params, w.inv.identityParams()...)...))
+	results, err := w.inv.pool.writeAside(ctx, takeWork.with(append(params, w.inv.identityParams()...)...))
 	if err != nil || len(results[0].rows) == 0 {
 		return false, err
 	}

@@ -95,16 +95,23 @@ RETURNING w.attempt, w.step, w.tries, w.input::text AS input, w.results::text AS
   coalesce(f.was, '') AS was, w.due_at > clock_timestamp() AS early;
 
 -- name: PickWork :many
--- Takes the leases of operations that are due and that nobody works at. The
--- victims are locked and materialized first: the LIMIT must not run again per row.
+-- Takes the leases of operations that are due and that nobody works at: of each
+-- operation by the index, so that what other services leave behind is not read. The
+-- victims are locked and materialized first: the LIMIT must not run again per row. What
+-- is locked and not among the first is free again at the commit.
 WITH idem_free AS MATERIALIZED (
-  SELECT w.scope, w.digest, w.owner AS was FROM idem.work w
-  WHERE w.due_at IS NOT NULL AND NOT w.held AND greatest(w.due_at, w.lease_until) <= (SELECT clock_timestamp())
-    AND w.operation = ANY(@operations::text[])
-    AND EXISTS (SELECT FROM idem.keys k WHERE k.scope = w.scope AND k.digest = w.digest)
-  ORDER BY greatest(w.due_at, w.lease_until)
+  SELECT v.scope, v.digest, v.was FROM unnest(@operations::text[]) AS o (name)
+  CROSS JOIN LATERAL (
+    SELECT w.scope, w.digest, w.owner AS was, greatest(w.due_at, w.lease_until) AS due FROM idem.work w
+    WHERE w.operation = o.name AND w.due_at IS NOT NULL AND NOT w.held
+      AND greatest(w.due_at, w.lease_until) <= (SELECT clock_timestamp())
+      AND EXISTS (SELECT FROM idem.keys k WHERE k.scope = w.scope AND k.digest = w.digest)
+    ORDER BY greatest(w.due_at, w.lease_until)
+    LIMIT @batch::integer
+    FOR UPDATE OF w SKIP LOCKED
+  ) v
+  ORDER BY v.due
   LIMIT @batch::integer
-  FOR UPDATE SKIP LOCKED
 )
 UPDATE idem.work w SET owner = @owner::text, attempt = w.attempt + 1, lease_until = clock_timestamp() + @lease::interval,
   tries = w.tries + CASE WHEN f.was <> @owner::text THEN 1 ELSE 0 END
@@ -167,15 +174,33 @@ WHERE w.scope = @scope::text AND w.digest = @digest::bytea AND w.owner = @owner:
   AND w.due_at IS NOT NULL AND NOT w.held;
 
 -- name: HoldUnknownWork :execrows
--- Work of operations that this service no longer has. Not at once: the one that
--- wrote it may be a newer version, which is still being deployed.
+-- Work of operations that this service no longer has, so many at a time. Not at once:
+-- the one that wrote it may be a newer version, which is still being deployed. The
+-- operations that there are take a probe of the index each, whosever they are.
+WITH RECURSIVE idem_op AS (
+  (SELECT w.operation AS name FROM idem.work w WHERE w.due_at IS NOT NULL AND NOT w.held ORDER BY w.operation LIMIT 1)
+  UNION ALL
+  SELECT (SELECT w.operation FROM idem.work w WHERE w.due_at IS NOT NULL AND NOT w.held AND w.operation > o.name ORDER BY w.operation LIMIT 1)
+  FROM idem_op o WHERE o.name IS NOT NULL
+), idem_lost AS MATERIALIZED (
+  SELECT v.scope, v.digest FROM idem_op o
+  CROSS JOIN LATERAL (
+    SELECT w.scope, w.digest FROM idem.work w
+    WHERE w.operation = o.name AND w.due_at IS NOT NULL AND NOT w.held
+      AND greatest(w.due_at, w.lease_until) <= (SELECT clock_timestamp()) - @overdue::interval
+    ORDER BY greatest(w.due_at, w.lease_until)
+    LIMIT @batch::integer
+    FOR UPDATE OF w SKIP LOCKED
+  ) v
+  WHERE starts_with(o.name, @prefix::text) AND NOT o.name = ANY(@operations::text[])
+  LIMIT @batch::integer
+)
 UPDATE idem.work w SET held = true, owner = NULL, lease_until = NULL, reason = @reason::text
-WHERE w.due_at IS NOT NULL AND NOT w.held AND greatest(w.due_at, w.lease_until) <= (SELECT clock_timestamp()) - @overdue::interval
-  AND starts_with(w.operation, @prefix::text) AND NOT w.operation = ANY(@operations::text[]);
+FROM idem_lost l WHERE w.scope = l.scope AND w.digest = l.digest;
 
 -- name: FindAsync :many
 SELECT idem.rfc3339(w.created_at) AS created_at, coalesce(w.lease_until > clock_timestamp(), w.held) AS running,
-  k.status, k.headers::text AS headers, k.body
+  k.status, k.headers::text AS headers, k.body, encode(k.fingerprint, 'hex') AS fingerprint
 FROM idem.work w JOIN idem.keys k ON k.scope = w.scope AND k.digest = w.digest
 WHERE w.scope = @scope::text AND w.event_id = @event_id::uuid AND w.operation = @operation::text
   AND k.expires_at > clock_timestamp();

@@ -185,9 +185,9 @@ func (r *run) handlePartition(ctx context.Context, records []*kgo.Record, failed
 		if !goesOn() {
 			return last, &halt{record: record, attempt: failed}
 		}
-		m := r.read(record)
+		m, handler := r.read(record)
 		m.Attempt = failed + 1
-		d, reason := r.Handle(ctx, r.Handler, m)
+		d, reason := r.Handle(ctx, handler, m)
 		if d == consume.Dead {
 			if err := r.bury(ctx, record, m, reason); err != nil {
 				r.Log().ErrorContext(ctx, "dead letter not produced; the record stays", "topic", m.Topic, "error", err)
@@ -231,7 +231,8 @@ func (r *run) rewind(stopped []halt) {
 	r.client.SetOffsets(offsets)
 }
 
-func (c *Consumer) read(r *kgo.Record) consume.Message {
+// read gives a message, and what is to handle it.
+func (c *Consumer) read(r *kgo.Record) (consume.Message, consume.Handler) {
 	headers := http.Header{}
 	for _, h := range r.Headers {
 		headers.Add(h.Key, string(h.Value))
@@ -239,17 +240,20 @@ func (c *Consumer) read(r *kgo.Record) consume.Message {
 	m := consume.Message{
 		ID: headers.Get(HeaderKey), Topic: r.Topic, Type: headers.Get(HeaderType), Scope: c.Group, Body: r.Value, Headers: headers,
 	}
-	if c.Read != nil {
-		c.Read(r, &m)
+	if c.Read == nil {
+		return m, c.Handler
 	}
-	return m
+	handler := consume.Amend(&m, c.Handler, func(m *consume.Message) { c.Read(r, m) })
+	return m, handler
 }
 
 // bury produces a dead letter, and waits until the brokers have it.
 func (r *run) bury(ctx context.Context, from *kgo.Record, m consume.Message, reason error) error {
 	dead := &kgo.Record{Topic: from.Topic + ".dead", Key: from.Key, Value: from.Value}
 	if r.DeadTopic != nil {
-		dead.Topic = r.DeadTopic(m)
+		if err := consume.Guard("DeadTopic", func() { dead.Topic = r.DeadTopic(m) }); err != nil {
+			return err
+		}
 	}
 	for _, h := range from.Headers {
 		if !strings.HasPrefix(h.Key, "Idem-Dead-") { // of an earlier time
@@ -264,5 +268,5 @@ func (r *run) bury(ctx context.Context, from *kgo.Record, m consume.Message, rea
 	}
 	ctx, cancel := context.WithTimeout(ctx, commitTime)
 	defer cancel()
-	return r.client.ProduceSync(ctx, dead).FirstErr()
+	return produce(ctx, r.client, dead)
 }

@@ -30,7 +30,7 @@ type Sink struct {
 
 // Deliver produces an event.
 func (s *Sink) Deliver(ctx context.Context, e outbox.Event) (outbox.Answer, error) {
-	err := s.Client.ProduceSync(ctx, s.record(e)).FirstErr()
+	err := produce(ctx, s.Client, s.record(e))
 	switch {
 	case err == nil:
 		return outbox.Answer{}, nil
@@ -38,6 +38,20 @@ func (s *Sink) Deliver(ctx context.Context, e outbox.Event) (outbox.Answer, erro
 		return outbox.Answer{}, outbox.Permanent(fmt.Errorf("kafka: %w", err))
 	}
 	return outbox.Answer{}, fmt.Errorf("kafka: %w", err)
+}
+
+// produce waits until the brokers have a record, and no longer than ctx: franz-go
+// gives no record up that may be under way, however long a broker is gone. Such a record
+// may still arrive, ahead of its next copy.
+func produce(ctx context.Context, client *kgo.Client, r *kgo.Record) error {
+	produced := make(chan error, 1)
+	client.Produce(ctx, r, func(_ *kgo.Record, err error) { produced <- err })
+	select {
+	case err := <-produced:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 func (s *Sink) record(e outbox.Event) *kgo.Record {

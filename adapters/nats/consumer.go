@@ -98,9 +98,9 @@ func (c *Consumer) check() error {
 
 // handle tells the server what became of one message.
 func (c *Consumer) handle(ctx context.Context, msg jetstream.Msg) {
-	m := c.read(msg)
+	m, handler := c.read(msg)
 	stop := c.keepAlive(msg)
-	d, reason := c.Handle(ctx, c.Handler, m)
+	d, reason := c.Handle(ctx, handler, m)
 	if d == consume.Dead {
 		if err := c.bury(ctx, msg, m, reason); err != nil {
 			c.Log().ErrorContext(ctx, "dead letter not published; the message stays", "topic", m.Topic, "error", err)
@@ -112,7 +112,7 @@ func (c *Consumer) handle(ctx context.Context, msg jetstream.Msg) {
 	case consume.Ack:
 		c.told(ctx, msg.Ack())
 	case consume.Dead:
-		c.told(ctx, msg.TermWithReason(consume.DeadHeaders(m, reason)[consume.HeaderReason]))
+		c.told(ctx, msg.Term()) // with a reason servers before 2.10.4 don't know it, and deliver again
 	default:
 		c.told(ctx, msg.NakWithDelay(c.After(m.Attempt)))
 	}
@@ -151,7 +151,8 @@ func (c *Consumer) keepAlive(msg jetstream.Msg) (stop func()) {
 	}
 }
 
-func (c *Consumer) read(msg jetstream.Msg) consume.Message {
+// read gives a message, and what is to handle it.
+func (c *Consumer) read(msg jetstream.Msg) (consume.Message, consume.Handler) {
 	headers := http.Header{}
 	for name, values := range msg.Headers() {
 		for _, value := range values {
@@ -166,10 +167,11 @@ func (c *Consumer) read(msg jetstream.Msg) consume.Message {
 	if meta, err := msg.Metadata(); err == nil {
 		m.Attempt = int(min(meta.NumDelivered, 1<<30))
 	}
-	if c.Read != nil {
-		c.Read(msg, &m)
+	if c.Read == nil {
+		return m, c.Handler
 	}
-	return m
+	handler := consume.Amend(&m, c.Handler, func(m *consume.Message) { c.Read(msg, m) })
+	return m, handler
 }
 
 // bury publishes a dead letter, and waits until a stream has it. Its message id is made
@@ -177,7 +179,9 @@ func (c *Consumer) read(msg jetstream.Msg) consume.Message {
 func (c *Consumer) bury(ctx context.Context, msg jetstream.Msg, m consume.Message, reason error) error {
 	dead := nats.NewMsg("dead." + msg.Subject())
 	if c.DeadSubject != nil {
-		dead.Subject = c.DeadSubject(m)
+		if err := consume.Guard("DeadSubject", func() { dead.Subject = c.DeadSubject(m) }); err != nil {
+			return err
+		}
 	}
 	dead.Data = msg.Data()
 	for name, values := range msg.Headers() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"testing"
 	"time"
 
@@ -18,6 +19,10 @@ import (
 
 func TestMain(m *testing.M) {
 	slog.SetDefault(slog.New(slog.DiscardHandler))
+	if os.Getenv(childDatabase) != "" {
+		consumeUntilKilled()
+		return
+	}
 	idemtest.Main(m)
 }
 

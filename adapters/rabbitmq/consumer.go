@@ -56,8 +56,10 @@ func (c *Consumer) Run(ctx context.Context) error {
 		return fmt.Errorf("rabbitmq: %w", err)
 	}
 	defer func() { _ = conn.Close() }()
-	s, err := c.open(conn)
-	if err != nil {
+	over, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	s := &session{Consumer: c, declared: map[string]bool{}, over: over, end: end}
+	if err := s.open(conn); err != nil {
 		return fmt.Errorf("rabbitmq: %w", err)
 	}
 	if err := s.consume(ctx); err != nil {
@@ -72,45 +74,59 @@ type session struct {
 	channel    *amqp.Channel
 	deliveries <-chan amqp.Delivery
 	closed     chan *amqp.Error
+	over       context.Context // ends with the run, or with one of the channels
+	end        context.CancelCauseFunc
 
 	mu       sync.Mutex // one message is published at a time
 	out      *amqp.Channel
 	returns  chan amqp.Return
 	declared map[string]bool // queues of messages that wait
+	frame    int             // how large one may be, in bytes
 }
 
-const consumerTag = "idem"
+const (
+	consumerTag = "idem"
+	deadSuffix  = ".dead"
+)
 
-func (c *Consumer) open(conn *amqp.Connection) (*session, error) {
-	s := &session{Consumer: c, declared: map[string]bool{}}
-	var err error
+// errMoving is the end of the channel that messages wait and die by.
+var errMoving = errors.New("failed messages can't be moved any more")
+
+func (s *session) open(conn *amqp.Connection) (err error) {
 	if s.channel, err = conn.Channel(); err != nil {
-		return nil, err
+		return err
 	}
 	if s.out, err = conn.Channel(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := s.out.Confirm(false); err != nil {
-		return nil, err
+		return err
 	}
+	broken := s.out.NotifyClose(make(chan *amqp.Error, 1))
+	go func() { // it ends with the connection, at the latest
+		if err := <-broken; err != nil {
+			s.end(fmt.Errorf("%w: %w", errMoving, err))
+		}
+	}()
+	s.frame = conn.Config.FrameSize
 	s.returns = s.out.NotifyReturn(make(chan amqp.Return, 1))
-	if _, err := s.out.QueueDeclare(c.Queue+".dead", true, false, false, false, nil); err != nil {
-		return nil, err
+	if err := s.declare(s.Queue+deadSuffix, nil); err != nil {
+		return err
 	}
-	if err := s.channel.Qos(c.Limit(), 0, false); err != nil {
-		return nil, err
+	if err := s.channel.Qos(s.Limit(), 0, false); err != nil {
+		return err
 	}
 	s.closed = s.channel.NotifyClose(make(chan *amqp.Error, 1))
-	s.deliveries, err = s.channel.Consume(c.Queue, consumerTag, false, false, false, false, nil)
-	return s, err
+	s.deliveries, err = s.channel.Consume(s.Queue, consumerTag, false, false, false, false, nil)
+	return err
 }
 
 func (s *session) consume(ctx context.Context) error {
 	var work sync.WaitGroup
 	slots := make(chan struct{}, s.Limit())
-	defer context.AfterFunc(ctx, func() { _ = s.channel.Cancel(consumerTag, false) })()
+	goesOn := context.AfterFunc(s.over, func() { _ = s.channel.Cancel(consumerTag, false) })
 	for d := range s.deliveries {
-		if ctx.Err() != nil {
+		if s.over.Err() != nil {
 			s.told(ctx, d.Nack(false, true))
 			continue
 		}
@@ -120,6 +136,8 @@ func (s *session) consume(ctx context.Context) error {
 			s.handle(context.WithoutCancel(ctx), &d)
 		})
 	}
+	goesOn() // the channel answers one question at a time: none while it is closed
+	s.end(errors.New("the deliveries have ended"))
 	work.Wait()
 	select {
 	case err := <-s.closed:
@@ -128,6 +146,9 @@ func (s *session) consume(ctx context.Context) error {
 		}
 		return amqp.ErrClosed
 	default:
+	}
+	if cause := context.Cause(s.over); ctx.Err() == nil && errors.Is(cause, errMoving) {
+		return errors.Join(cause, s.channel.Close())
 	}
 	if ctx.Err() == nil {
 		return fmt.Errorf("queue %s is gone", s.Queue)
@@ -139,8 +160,8 @@ func (s *session) consume(ctx context.Context) error {
 // published, and confirmed, before the delivery is acknowledged: a crash in between
 // makes two of it, of one id.
 func (s *session) handle(ctx context.Context, d *amqp.Delivery) {
-	m := s.read(d)
-	disposition, reason := s.Handle(ctx, s.Handler, m)
+	m, handler := s.read(d)
+	disposition, reason := s.Handle(ctx, handler, m)
 	var err error
 	switch disposition {
 	case consume.Ack:
@@ -151,11 +172,27 @@ func (s *session) handle(ctx context.Context, d *amqp.Delivery) {
 	}
 	if err != nil {
 		s.Log().ErrorContext(ctx, "message not moved; it stays", "topic", m.Topic, "disposition", disposition.String(), "error", err)
+		s.hold(s.After(m.Attempt))
 		s.told(ctx, d.Nack(false, true))
 		return
 	}
 	s.told(ctx, d.Ack(false))
 }
+
+// hold keeps a message that could not be moved for a while: given back at once it
+// would come back at once.
+func (s *session) hold(wait time.Duration) {
+	timer := time.NewTimer(min(wait, longestHold))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.over.Done():
+	}
+}
+
+// longestHold is far below the time after which brokers take unacknowledged messages
+// for lost, half an hour.
+const longestHold = time.Minute
 
 // told logs what could not be sent; the broker delivers the message again then.
 func (s *session) told(ctx context.Context, err error) {
@@ -164,24 +201,46 @@ func (s *session) told(ctx context.Context, err error) {
 	}
 }
 
-func (c *Consumer) read(d *amqp.Delivery) consume.Message {
+// read gives a message, and what is to handle it.
+func (c *Consumer) read(d *amqp.Delivery) (consume.Message, consume.Handler) {
 	headers := http.Header{}
 	for name, value := range d.Headers {
-		if text, ok := value.(string); ok {
+		switch text := value.(type) {
+		case string:
 			headers.Add(name, text)
+		case []byte:
+			headers.Add(name, string(text))
 		}
 	}
 	m := consume.Message{
 		ID:    consume.First(d.MessageId, headers.Get(HeaderKey)),
 		Topic: consume.First(headers.Get(headerTopic), d.RoutingKey), Type: d.Type, Scope: c.Queue, Body: d.Body, Headers: headers, Attempt: 1,
 	}
-	if before, ok := d.Headers[headerAttempt].(int32); ok && before > 0 {
-		m.Attempt = int(before) + 1
+	m.Attempt += attemptsOf(d.Headers[headerAttempt])
+	if c.Read == nil {
+		return m, c.Handler
 	}
-	if c.Read != nil {
-		c.Read(d, &m)
+	handler := consume.Amend(&m, c.Handler, func(m *consume.Message) { c.Read(d, m) })
+	return m, handler
+}
+
+// attemptsOf is how often a message has failed. Whoever moves messages between queues
+// may write the number as another type.
+func attemptsOf(header any) int {
+	var before int64
+	switch n := header.(type) {
+	case int32:
+		before = int64(n)
+	case int64:
+		before = n
+	case int16:
+		before = int64(n)
+	case int8:
+		before = int64(n)
+	case byte:
+		before = int64(n)
 	}
-	return m
+	return int(min(max(before, 0), 1<<30))
 }
 
 // wait puts a failed message into the queue that gives it back after a while.
@@ -205,12 +264,21 @@ func (s *session) bury(ctx context.Context, d *amqp.Delivery, m consume.Message,
 	p := copyOf(d)
 	delete(p.Headers, headerAttempt)
 	p.Headers[headerTopic] = m.Topic
-	p.MessageId = consume.First(p.MessageId, m.ID)
+	switch { // by which it is known when it is sent again
+	case p.MessageId != "":
+	case len(m.ID) <= longestID:
+		p.MessageId = m.ID
+	default:
+		p.Headers[HeaderKey] = m.ID
+	}
 	for name, value := range consume.DeadHeaders(m, reason) {
 		p.Headers[name] = value
 	}
-	return s.publish(ctx, s.Queue+".dead", nil, p)
+	return s.publish(ctx, s.Queue+deadSuffix, nil, p)
 }
+
+// longestID is how many bytes a message id has at most, as AMQP's short strings do.
+const longestID = 255
 
 func copyOf(d *amqp.Delivery) amqp.Publishing {
 	headers := maps.Clone(d.Headers)
@@ -226,17 +294,26 @@ func copyOf(d *amqp.Delivery) amqp.Publishing {
 	}
 }
 
-// publish sends a message to a queue, which is declared where args says how, and waits
-// until the broker has it.
+// declare makes a queue, once, and again where it is found to be gone. The caller has
+// mu, or nobody else the session.
+func (s *session) declare(queue string, args amqp.Table) error {
+	if s.declared[queue] {
+		return nil
+	}
+	_, err := s.out.QueueDeclare(queue, true, false, false, false, args)
+	s.declared[queue] = err == nil
+	return err
+}
+
+// publish sends a message to a queue, which is declared first, and waits until the
+// broker has it.
 func (s *session) publish(ctx context.Context, queue string, args amqp.Table, p amqp.Publishing) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if args != nil && !s.declared[queue] {
-		if _, err := s.out.QueueDeclare(queue, true, false, false, false, args); err != nil {
-			return err
-		}
-		s.declared[queue] = true
+	if err := s.declare(queue, args); err != nil {
+		return err
 	}
+	fit(p.Headers, s.frame)
 	ctx, cancel := context.WithTimeout(ctx, publishTime)
 	defer cancel()
 	confirmed, err := s.out.PublishWithDeferredConfirmWithContext(ctx, "", queue, true, false, p)

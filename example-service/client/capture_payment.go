@@ -37,6 +37,7 @@ func (c *Client) CapturePayment(ctx context.Context, in CapturePaymentInput, opt
 		Method:    "POST",
 		Path:      core.Path("/v1/payments/{id}/capture", strconv.FormatInt(in.ID, 10)),
 		Keyed:     true,
+		Returns:   true,
 		Options:   opts,
 	}
 	var out *CapturePaymentOutput

@@ -38,6 +38,7 @@ func (c *Client) CreateAccount(ctx context.Context, in CreateAccountInput, opts 
 		Path:      "/v1/accounts",
 		Body:      in,
 		Keyed:     true,
+		Returns:   true,
 		Options:   opts,
 	}
 	var out *CreateAccountOutput

@@ -41,6 +41,7 @@ func (c *Client) CreatePayment(ctx context.Context, in CreatePaymentInput, opts 
 		Path:      "/v1/payments",
 		Body:      in,
 		Keyed:     true,
+		Returns:   true,
 		Options:   opts,
 	}
 	var out *CreatePaymentOutput

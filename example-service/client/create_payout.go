@@ -37,6 +37,7 @@ func (c *Client) CreatePayout(ctx context.Context, in CreatePayoutInput, opts ..
 		Path:      "/v1/payouts",
 		Body:      in,
 		Keyed:     true,
+		Returns:   true,
 		Options:   opts,
 	}
 	var out *Accepted

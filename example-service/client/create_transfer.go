@@ -38,6 +38,7 @@ func (c *Client) CreateTransfer(ctx context.Context, in CreateTransferInput, opt
 		Path:      "/v1/transfers",
 		Body:      in,
 		Keyed:     true,
+		Returns:   true,
 		Options:   opts,
 	}
 	var out *CreateTransferOutput

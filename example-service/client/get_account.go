@@ -34,6 +34,7 @@ func (c *Client) GetAccount(ctx context.Context, in GetAccountInput, opts ...Opt
 		Operation: "GetAccount",
 		Method:    "GET",
 		Path:      core.Path("/v1/accounts/{id}", strconv.FormatInt(in.ID, 10)),
+		Returns:   true,
 		Options:   opts,
 	}
 	var out *GetAccountOutput

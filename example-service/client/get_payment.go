@@ -37,6 +37,7 @@ func (c *Client) GetPayment(ctx context.Context, in GetPaymentInput, opts ...Opt
 		Operation: "GetPayment",
 		Method:    "GET",
 		Path:      core.Path("/v1/payments/{id}", strconv.FormatInt(in.ID, 10)),
+		Returns:   true,
 		Options:   opts,
 	}
 	var out *GetPaymentOutput

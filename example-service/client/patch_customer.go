@@ -38,6 +38,7 @@ func (c *Client) PatchCustomer(ctx context.Context, in PatchCustomerInput, opts 
 		Path:      core.Path("/v1/customers/{id}", in.ID),
 		Body:      in,
 		Keyed:     true,
+		Returns:   true,
 		Options:   opts,
 	}
 	var out *PatchCustomerOutput

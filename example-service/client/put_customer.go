@@ -38,6 +38,7 @@ func (c *Client) PutCustomer(ctx context.Context, in PutCustomerInput, opts ...O
 		Path:      core.Path("/v1/customers/{id}", in.ID),
 		Body:      in,
 		Keyed:     true,
+		Returns:   true,
 		Options:   opts,
 	}
 	var out *PutCustomerOutput

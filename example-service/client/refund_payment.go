@@ -45,6 +45,7 @@ func (c *Client) RefundPayment(ctx context.Context, in RefundPaymentInput, opts 
 		Path:      core.Path("/v1/payments/{id}/refunds", strconv.FormatInt(in.ID, 10)),
 		Body:      in,
 		Keyed:     true,
+		Returns:   true,
 		Options:   opts,
 	}
 	var out *RefundPaymentOutput

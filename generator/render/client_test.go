@@ -109,3 +109,29 @@ func TestPagesAreFollowedOnlyWhereTheCursorIsEvident(t *testing.T) {
 		}
 	}
 }
+
+// TestClientKnowsWhichAnswersAreTheOperations: a redirect that nobody declared, and
+// a success without its body, come of something between.
+func TestClientKnowsWhichAnswersAreTheOperations(t *testing.T) {
+	for _, c := range []struct {
+		method             string
+		status             int
+		redirects, returns bool
+	}{{"POST", 201, false, true}, {"POST", 303, true, true}, {"POST", 204, false, false}, {"HEAD", 200, false, false}} {
+		step := &model.Step{Query: &model.Query{Command: "one", Columns: []model.Column{column("id", bigint)}, Shape: model.Shape{Kind: model.Select}}}
+		op := operation("Ask", "ask", c.method, "/ask", c.status, noKey, step)
+		got, err := Client("client", openService(), []*plan.Operation{{Model: op, Strategy: plan.Direct}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all strings.Builder
+		for _, f := range got {
+			all.Write(f.Content)
+		}
+		for field, want := range map[string]bool{"Redirects: true": c.redirects, "Returns:   true": c.returns} {
+			if strings.Contains(strings.ReplaceAll(all.String(), "Redirects:  true", "Redirects: true"), field) != want {
+				t.Errorf("%s %d: %q is %t, want %t", c.method, c.status, field, !want, want)
+			}
+		}
+	}
+}

@@ -22,6 +22,7 @@ type clientOperation struct {
 	Input              string // type; "" where it takes nothing
 	Output             string // type; "" where it answers nothing
 	MayBeNull          bool
+	Redirects, Returns bool     // as core.Call has them
 	Values             []string // of the path
 	Query, Header      []string // statements
 	Body               string   // expression; "" for none
@@ -49,6 +50,8 @@ func (c *clientEmitter) operation(op *contract.Operation, planned *plan.Operatio
 	} else {
 		c.output(op.Answers, &view, im)
 	}
+	view.Redirects = slices.ContainsFunc(op.Answers, func(a contract.Answer) bool { return a.Status >= 300 && a.Status < 400 })
+	view.Returns = view.Output != "" && !view.MayBeNull && m.Method != "HEAD"
 	view.Codes = codesOf(op)
 	view.Pages = c.pages(op, planned, &view, im)
 	base := m.FileBase
@@ -104,7 +107,9 @@ func (c *clientEmitter) output(answers []contract.Answer, view *clientOperation,
 	w := &typeWriter{c: c, im: im, bigint: c.svc.JSON.BigintString}
 	view.Output = w.of(answers[i].Body, view.GoName+"Output", "what "+view.GoName+" answers")
 	view.Types = append(view.Types, w.out...)
-	view.MayBeNull = slices.ContainsFunc(answers, func(a contract.Answer) bool { return a.Null || a.Body == nil && a.Status < 400 && !a.Running })
+	view.MayBeNull = slices.ContainsFunc(answers, func(a contract.Answer) bool {
+		return a.Null || (a.Body == nil || a.Body.Nullable) && a.Status < 400 && !a.Running
+	})
 }
 
 // send adds what puts a parameter into the request.

@@ -80,6 +80,7 @@ func (s *AsyncStatus[T]) problem() *Problem {
 // record has expired, is a [*Problem] with code event-unknown.
 func Status[T any](ctx context.Context, c *Client, call Call) (*AsyncStatus[T], error) {
 	status := &AsyncStatus[T]{operation: call.Operation}
+	call.Returns = true
 	if _, err := c.Call(ctx, call, status); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"time"
 )
 
 // peekSize bounds what is read of an answer to judge it, or to free its connection.
@@ -56,12 +57,18 @@ func peek(r *http.Response) ([]byte, error) {
 	return data, err
 }
 
-// discard ends an answer that nobody reads, so that its connection can be used
-// again if little of it is left.
-func discard(r *http.Response) {
+// dropTime bounds how long the end of an answer is waited for that nobody reads. The
+// bounds of the call don't hold for it: its try is over.
+const dropTime = 250 * time.Millisecond
+
+// drop ends an answer that nobody reads, so that its connection can be used again if
+// little of it is left, and comes soon.
+func (t *tries) drop(r *http.Response) {
 	if r == nil || r.Body == nil {
 		return
 	}
+	timer := time.AfterFunc(dropTime, t.cut)
+	defer timer.Stop()
 	_, _ = io.CopyN(io.Discard, r.Body, peekSize)
 	_ = r.Body.Close()
 }

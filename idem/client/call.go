@@ -27,6 +27,12 @@ type Call struct {
 	Keyed   bool
 	Key     string
 	Options []CallOption
+	// Redirects: the operation answers with a 3xx of its own. Of any other it is a
+	// [*Problem]: something between has answered, and nothing is done.
+	Redirects bool
+	// Returns: every success has a body that is not null. One without is no answer of
+	// the operation, and an [*Error].
+	Returns bool
 }
 
 // CallOption changes one call.
@@ -92,8 +98,12 @@ func (c *Client) perform(ctx context.Context, s *callState, out any) (*Meta, err
 	if closing := resp.Body.Close(); err != nil || closing != nil {
 		return meta, &Error{Operation: s.Operation, Key: meta.Key, Tries: meta.Tries, Unknown: true, Err: errors.Join(err, closing)}
 	}
-	if resp.StatusCode >= 400 || c.o.Profile.inFlight(resp) {
+	if !s.succeeded(resp.StatusCode) || c.o.Profile.inFlight(resp) {
 		return meta, c.problemOf(s.Operation, resp, body, meta)
+	}
+	if s.Returns && isNothing(body) {
+		return meta, &Error{Operation: s.Operation, Key: meta.Key, Tries: meta.Tries, Unknown: true,
+			Err: fmt.Errorf("client: the answer (status %d) has no body: it is none of the operation's", resp.StatusCode)}
 	}
 	if out == nil || len(body) == 0 {
 		return meta, nil
@@ -103,6 +113,16 @@ func (c *Client) perform(ctx context.Context, s *callState, out any) (*Meta, err
 			Err: fmt.Errorf("client: the answer (status %d) can't be read: %w", resp.StatusCode, err)}
 	}
 	return meta, nil
+}
+
+// succeeded reports whether a status is a success of the operation.
+func (s *callState) succeeded(status int) bool {
+	return status >= 200 && status < 300 || s.Redirects && status >= 300 && status < 400
+}
+
+func isNothing(body []byte) bool {
+	body = bytes.TrimSpace(body)
+	return len(body) == 0 || string(body) == "null"
 }
 
 func (c *Client) request(ctx context.Context, s *callState) (*http.Request, error) {

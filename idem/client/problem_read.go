@@ -44,6 +44,9 @@ func readProblem(operation string, status int, header http.Header, body []byte) 
 	if json.Unmarshal(body, &read) != nil {
 		read = problemBody{}
 	}
+	if status >= 300 && status < 400 {
+		read.Detail = cmp.Or(read.Detail, "The answer is a redirect, which is not followed: is the base URL the right one?")
+	}
 	return &Problem{
 		Operation: operation, Status: status, Code: read.Code, Type: read.Type,
 		Title: cmp.Or(read.Title, http.StatusText(status)), Detail: cmp.Or(read.Detail, read.Message),

@@ -23,8 +23,9 @@ type tries struct {
 	max    int
 	whole  bool // the answer is read inside the try, so that one cut short is repeated
 	began  time.Time
-	number int  // of the current try
-	unsure bool // a try may have been carried out without an answer
+	number int    // of the current try
+	unsure bool   // a try may have been carried out without an answer
+	cut    func() // ends what is left of the current try
 }
 
 // newTries prepares a call. It closes the request's body where it fails.
@@ -74,7 +75,7 @@ func (t *tries) run() (*http.Response, error) {
 		if !again {
 			return resp, err
 		}
-		discard(resp)
+		t.drop(resp)
 		if err := t.sleep(wait); err != nil {
 			return nil, err
 		}
@@ -92,6 +93,7 @@ func (t *tries) attempt(sent *http.Request, resp *http.Response, err error, agai
 // once makes one try; again says that it failed in a way that another may not.
 func (t *tries) once() (sent *http.Request, resp *http.Response, again bool, err error) {
 	ctx, cancel := context.WithCancelCause(t.req.Context())
+	t.cut = func() { cancel(nil) }
 	stop := t.limit(cancel)
 	defer func() {
 		stop()
@@ -189,6 +191,11 @@ func (t *tries) take(resp *http.Response) ([]byte, error) {
 			return nil, nil
 		}
 		return peek(resp)
+	}
+	if resp.StatusCode < 200 { // a protocol was switched to (101): what follows is no body, and no bound ends it
+		_ = resp.Body.Close()
+		resp.Body = http.NoBody
+		return nil, nil
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, t.o.MaxBody+1))
 	if err != nil {

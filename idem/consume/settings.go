@@ -45,12 +45,16 @@ func (s Settings) Limit() int {
 	return defaultConcurrency
 }
 
-// After is Delay with its default.
+// After is Delay with its default, also where Delay panics.
 func (s Settings) After(attempt int) time.Duration {
-	if s.Delay != nil {
-		return s.Delay(attempt)
+	if s.Delay == nil {
+		return Backoff(attempt)
 	}
-	return Backoff(attempt)
+	var wait time.Duration
+	if err := Guard("Delay", func() { wait = s.Delay(attempt) }); err != nil {
+		return Backoff(attempt)
+	}
+	return wait
 }
 
 // Log is Logger with its default.
@@ -91,13 +95,26 @@ func (s Settings) Handle(ctx context.Context, h Handler, m Message) (Disposition
 	return d, err
 }
 
+// guarded calls the handler in a goroutine of its own, which it may end: an adapter
+// must not lose track of the message for it.
 func guarded(ctx context.Context, h Handler, m Message) (d Disposition, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			d, err = Retry, fmt.Errorf("the handler panicked: %v", p)
+	d, err = Retry, errors.New("the handler ended its goroutine")
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer func() {
+			if p := recover(); p != nil {
+				d, err = Retry, fmt.Errorf("the handler panicked: %v", p)
+			}
+		}()
+		var reason error
+		if d, reason = h.Consume(ctx, m); d != Ack && reason != nil {
+			_, _ = reason.Error(), passes(reason) // asked again later, where a panic would end the process
 		}
+		err = reason
 	}()
-	return h.Consume(ctx, m)
+	<-ended
+	return d, err
 }
 
 // passes reports a failure that says nothing about the message.

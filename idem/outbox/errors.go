@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,6 +13,7 @@ type failed struct {
 	err       error
 	permanent bool
 	after     time.Duration
+	late      bool // the end of a context
 }
 
 func (f *failed) Error() string { return f.err.Error() }
@@ -33,6 +35,20 @@ func RetryAfter(d time.Duration, err error) error {
 		return nil
 	}
 	return &failed{err: err, after: d}
+}
+
+// Is tells the end of a context once the error itself is not asked any more.
+func (f *failed) Is(target error) bool { return f.late && target == context.DeadlineExceeded }
+
+// told is all that a sink's error has to say. Its methods are the sink's as well: they
+// may panic, of a pointer that is nil for one, and are not called after this.
+func told(err error) error {
+	if err == nil {
+		return nil
+	}
+	f := &failed{err: errors.New(reasonOf(err)), late: errors.Is(err, context.DeadlineExceeded)}
+	f.permanent, f.after = what(err)
+	return f
 }
 
 // what says what to do about a sink's error: the outermost mark counts.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/textproto"
+	"slices"
 	"strings"
 	"time"
 )
@@ -37,7 +39,7 @@ func (h *HTTP) Deliver(ctx context.Context, e Event) (Answer, error) {
 		return Answer{}, errors.New("the sink's URL can't be used") // the error would show it
 	}
 	for name, values := range h.Header {
-		r.Header[http.CanonicalHeaderKey(name)] = values
+		r.Header[http.CanonicalHeaderKey(name)] = slices.Clone(values) // Prepare may change them
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Idempotency-Key", quoteKey(e.Key))
@@ -53,12 +55,14 @@ func (h *HTTP) Deliver(ctx context.Context, e Event) (Answer, error) {
 	}
 	response, err := h.client().Do(r)
 	if err != nil {
-		return Answer{}, fmt.Errorf("no answer: %w", withoutURL(err))
+		return Answer{}, fmt.Errorf("no answer: %w", unquoted{withoutURL(err)})
 	}
 	defer func() { _ = response.Body.Close() }()
-	content, err := io.ReadAll(io.LimitReader(response.Body, maxContent+1))
-	if err != nil {
-		return Answer{}, fmt.Errorf("the answer broke off: %w", err)
+	var content []byte
+	if response.StatusCode >= 200 { // what follows a 101 is no body, and may never end
+		if content, err = io.ReadAll(io.LimitReader(response.Body, maxContent+1)); err != nil {
+			return Answer{}, fmt.Errorf("the answer broke off: %w", unquoted{err})
+		}
 	}
 	answer := Answer{Status: response.StatusCode, Header: keptHeader(response.Header), Content: string(content)}
 	return answer, judge(response, content, time.Now())
@@ -72,7 +76,27 @@ func (h *HTTP) client() *http.Client {
 		client = *h.Client
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	client.Transport = unled{client.Transport}
 	return &client
+}
+
+// unled takes away a Location that can't be read: net/http would make an error of the
+// answer, with the Location in it, before it asks whether to follow.
+type unled struct{ http.RoundTripper }
+
+func (u unled) RoundTrip(r *http.Request) (*http.Response, error) {
+	transport := u.RoundTripper
+	if transport == nil {
+		transport = http.DefaultTransport
+	}
+	response, err := transport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.URL.Parse(response.Header.Get("Location")); err != nil {
+		response.Header.Del("Location")
+	}
+	return response, nil
 }
 
 // defaultTimeout is that of a sink without a client of its own.
@@ -86,6 +110,24 @@ func withoutURL(err error) error {
 	}
 	return err
 }
+
+// unquoted is an error of net/http without what it quotes, which is what was received:
+// where that is no HTTP it may be anything.
+type unquoted struct{ error }
+
+func (u unquoted) Error() string {
+	var protocol textproto.ProtocolError
+	if errors.As(u.error, &protocol) {
+		return "the answer is no HTTP"
+	}
+	text, _, cut := strings.Cut(u.error.Error(), `"`)
+	if cut {
+		text += "…"
+	}
+	return text
+}
+
+func (u unquoted) Unwrap() error { return u.error }
 
 // keptHeader are the headers of an answer that are kept with the event.
 func keptHeader(header http.Header) map[string]string {

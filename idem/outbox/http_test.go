@@ -94,6 +94,8 @@ func TestJudge(t *testing.T) {
 		{422, "x-should-retry: true", "", transient, 0}, {503, "x-should-retry: false", "", permanent, 0},
 		{503, "Retry-After: Fri, 02 Jan 2026 03:05:05 GMT", "", transient, time.Minute},
 		{503, "Retry-After: Fri, 02 Jan 2026 03:00:00 GMT", "", transient, 0},
+		{429, "x-should-retry: true", `{"error": "enforced_spend_limit_reached"}`, permanent, 0}, {200, "X-Idempotency-Status: processing", "", transient, 0},
+		{503, "Retry-After: 99999999999", "", transient, 24 * time.Hour}, {503, "Retry-After: 99999999999999999999999", "", transient, 24 * time.Hour},
 		{503, "Retry-After: 999999999", "", transient, 24 * time.Hour}, {503, "Retry-After: -4", "", transient, 0}, {503, "Retry-After: soon", "", transient, 0},
 	} {
 		response := &http.Response{StatusCode: c.status, Header: http.Header{}}

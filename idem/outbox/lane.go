@@ -158,6 +158,7 @@ func (r *runner) call(ctx context.Context, h *held) (Answer, error) {
 			replies <- got
 		}()
 		got.answer, got.err = h.lane.sink.Deliver(ctx, h.Event)
+		got.err = told(got.err)
 	}()
 	select {
 	case got := <-replies:

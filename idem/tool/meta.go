@@ -32,7 +32,10 @@ func ReadMeta(meta map[string]any) (Meta, *idem.Error) {
 		if !sent || value == nil {
 			continue
 		}
-		text, ok := textOf(value)
+		text, ok := value.(string)
+		if name == MetaStep && !ok {
+			text, ok = number(value)
+		}
 		if !ok || text == "" {
 			return Meta{}, invalid("meta-invalid", "_meta is not understood", fmt.Sprintf("%s must be a text that is not empty.", name))
 		}
@@ -41,16 +44,15 @@ func ReadMeta(meta map[string]any) (Meta, *idem.Error) {
 	return out, nil
 }
 
-// textOf takes a text, or a whole number that JSON has kept exactly.
-func textOf(value any) (string, bool) {
+// number takes a whole number that JSON has kept exactly, in one spelling: 0 and -0 are
+// one step.
+func number(value any) (string, bool) {
 	switch v := value.(type) {
-	case string:
-		return v, true
 	case json.Number:
-		_, err := v.Int64()
-		return v.String(), err == nil
+		n, err := v.Int64()
+		return strconv.FormatInt(n, 10), err == nil
 	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64), v == math.Trunc(v) && math.Abs(v) < 1<<53
+		return strconv.FormatInt(int64(v), 10), v == math.Trunc(v) && math.Abs(v) < 1<<53
 	case int:
 		return strconv.Itoa(v), true
 	}

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/idemgen/idemgen/idem"
 	"github.com/idemgen/idemgen/idem/client"
@@ -96,6 +97,8 @@ func (b *Box[C]) Key(call Call) (string, *idem.Error) {
 	switch {
 	case key != "" && meta.Session == "":
 		return key, nil
+	case !isKey(key):
+		return "", invalid("key-invalid", "Invalid idempotency key", "It must be 1 to 255 visible ASCII characters, without spaces.")
 	case key != "":
 		return b.derived(client.DeriveKey(b.opts.Secret, meta.Session, "key", call.Name, key)) // no payload of a step is a text
 	case meta.Session == "" && meta.Step == "":
@@ -106,6 +109,11 @@ func (b *Box[C]) Key(call Call) (string, *idem.Error) {
 		return b.derived(client.DeriveStepKey(b.opts.Secret, meta.Session, meta.Step, call.Name))
 	}
 	return b.derived(client.DeriveKey(b.opts.Secret, meta.Session, meta.Step, call.Name, payload))
+}
+
+// isKey: none, or what a tool takes for a key where no session hides it.
+func isKey(key string) bool {
+	return len(key) <= 255 && strings.IndexFunc(key, func(r rune) bool { return r < '!' || r > '~' }) < 0
 }
 
 func (b *Box[C]) derived(key string, err error) (string, *idem.Error) {

@@ -9,12 +9,14 @@
 package webhook
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/idemgen/idemgen/idem"
@@ -172,17 +174,50 @@ func unreadable(what string) error {
 }
 
 // texts reads members of the document that are texts; those that are missing, or
-// something else, are "".
+// something else, are "". One that is there twice says two things: the delivery would be
+// taken for another one, or for one that nobody wants.
 func texts(body []byte, names ...string) ([]string, error) {
-	var document map[string]json.RawMessage
-	if err := json.Unmarshal(body, &document); err != nil || document == nil {
-		return nil, unreadable("The body is not a JSON object.")
-	}
 	out := make([]string, len(names))
-	for i, name := range names {
-		_ = json.Unmarshal(document[name], &out[i]) // not a text: ""
+	seen := make([]bool, len(names))
+	err := eachMember(body, func(name string, value json.RawMessage) error {
+		i := slices.Index(names, name)
+		if i < 0 {
+			return nil
+		}
+		if seen[i] {
+			return unreadable("The member " + name + " is there twice.")
+		}
+		seen[i] = true
+		_ = json.Unmarshal(value, &out[i]) // not a text: ""
+		return nil
+	})
+	return out, err
+}
+
+// eachMember calls f for the members of the document, in their order.
+func eachMember(body []byte, f func(name string, value json.RawMessage) error) error {
+	if !json.Valid(body) || !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) {
+		return unreadable("The body is not a JSON object.")
 	}
-	return out, nil
+	d := json.NewDecoder(bytes.NewReader(body))
+	_, err := d.Token()
+	for err == nil && d.More() {
+		var name json.Token
+		var value json.RawMessage
+		if name, err = d.Token(); err != nil {
+			break
+		}
+		if err = d.Decode(&value); err != nil {
+			break
+		}
+		if err := f(name.(string), value); err != nil {
+			return err
+		}
+	}
+	if err != nil { // valid JSON never ends here
+		return unreadable("The body is not a JSON object.")
+	}
+	return nil
 }
 
 // plain is a secret that is the key itself.

@@ -149,7 +149,7 @@ func conformanceOperations() []idemtest.Operation {
 			Path:   "/v1/payouts",
 			Body:   `{"account":1,"amount":100}`,
 			Inputs: []idemtest.Input{{Name: "body.account", Other: "2"}, {Name: "body.amount", Other: "2"}},
-			Writes: []string{"public.accounts", "public.payouts"},
+			Writes: []string{"public.accounts", "public.payouts", "idem.outbox"},
 			Async:  true,
 			Kept:   idemtest.Kept{Success: 24 * time.Hour, ClientError: 2 * time.Hour},
 		},

@@ -51,9 +51,12 @@ func createPayoutOperation() *idem.Operation {
 				Name:    "CreatePayout",
 				Section: "step.CreatePayout",
 				Args: []idem.Arg{
-					{From: idem.ArgField, Field: 2},                      // $1 caller.tenant_id
-					{From: idem.ArgField, Field: 1, Kind: idem.KindInt8}, // $2 body.amount
-					{From: idem.ArgField, Field: 0, Kind: idem.KindInt8}, // $3 body.account
+					{From: idem.ArgField, Field: 2},                              // $1 caller.tenant_id
+					{From: idem.ArgField, Field: 1, Kind: idem.KindInt8},         // $2 body.amount
+					{From: idem.ArgField, Field: 0, Kind: idem.KindInt8},         // $3 body.account
+					{From: idem.ArgEvent, Text: "CreatePayout payout.created 1"}, // $4 event: CreatePayout payout.created 1
+					{From: idem.ArgScope},                                        // $5 scope
+					{From: idem.ArgTrace},                                        // $6 trace
 				},
 				Results: idem.Results{Row: true},
 				Empty: idem.Empty{

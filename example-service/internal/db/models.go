@@ -189,6 +189,8 @@ type Payout struct {
 	AccountID int64
 	Amount    int64
 	CreatedAt pgtype.Timestamptz
+	Status    string
+	GatewayID pgtype.Text
 }
 
 type Refund struct {

@@ -39,6 +39,7 @@ type CreatePayoutRow struct {
 // @http POST /v1/payouts
 // @tag payouts
 // @async
+// @outbox payout.created key=account_id
 // @bind account_id body.account
 // @empty 402 insufficient_funds "the account has too little money"
 // @example {"account": 1, "amount": 100}
@@ -52,4 +53,47 @@ func (q *Queries) CreatePayout(ctx context.Context, arg CreatePayoutParams) (Cre
 		&i.CreatedAt,
 	)
 	return i, err
+}
+
+const markPayoutPaid = `-- name: MarkPayoutPaid :execrows
+UPDATE payouts SET status = 'paid', gateway_id = $1::text
+WHERE tenant_id = $2 AND id = $3 AND status = 'requested'
+`
+
+type MarkPayoutPaidParams struct {
+	GatewayID string
+	TenantID  string
+	ID        int64
+}
+
+// The gateway has paid. Once is enough, twice does no harm.
+func (q *Queries) MarkPayoutPaid(ctx context.Context, arg MarkPayoutPaidParams) (int64, error) {
+	result, err := q.db.Exec(ctx, markPayoutPaid, arg.GatewayID, arg.TenantID, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const markPayoutRefused = `-- name: MarkPayoutRefused :execrows
+WITH refused AS (
+    UPDATE payouts SET status = 'refused'
+    WHERE payouts.tenant_id = $1 AND payouts.id = $2 AND payouts.status = 'requested'
+    RETURNING payouts.account_id, payouts.amount
+)
+UPDATE accounts SET balance = balance + refused.amount FROM refused WHERE accounts.id = refused.account_id
+`
+
+type MarkPayoutRefusedParams struct {
+	TenantID string
+	ID       int64
+}
+
+// The gateway has refused, for good: the money goes back to the account, once.
+func (q *Queries) MarkPayoutRefused(ctx context.Context, arg MarkPayoutRefusedParams) (int64, error) {
+	result, err := q.db.Exec(ctx, markPayoutRefused, arg.TenantID, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }

@@ -18,6 +18,13 @@ type Charge struct {
 	Reference string `json:"reference"`
 }
 
+// Payout is money that a gateway is asked to pay out.
+type Payout struct {
+	ID      int64 `json:"id"`
+	Account int64 `json:"account_id"`
+	Amount  int64 `json:"amount"`
+}
+
 // DeclinedCard is the card that the fake declines.
 const DeclinedCard = "tok_declined"
 
@@ -35,14 +42,18 @@ const (
 //
 //	POST /charges            {"amount", "currency", "card", "reference"}
 //	POST /charges/{id}/refund
+//	POST /payouts            {"id", "account_id", "amount"}
 type Fake struct {
 	// Stop is asked at every stage of every request, if set, by many goroutines. It
 	// may block. False: the connection is cut, and no answer is sent.
 	Stop func(stage Stage, r *http.Request) bool
+	// MostPaid is the largest payout that is not refused; 0: none is.
+	MostPaid int64
 
 	mu       sync.Mutex
 	answers  map[string]answer // by key
 	charges  []Charge          // in order; the id of the first is ch_1
+	payouts  []Payout          // in order; the id of the first is po_1
 	refunded map[string]bool
 }
 
@@ -58,6 +69,13 @@ func (f *Fake) Charges() []Charge {
 	return append([]Charge(nil), f.charges...)
 }
 
+// Payouts are the payouts that were made.
+func (f *Fake) Payouts() []Payout {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]Payout(nil), f.payouts...)
+}
+
 // Refunds is the number of charges that were given back.
 func (f *Fake) Refunds() int {
 	f.mu.Lock()
@@ -67,12 +85,17 @@ func (f *Fake) Refunds() int {
 
 func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var charge Charge
-	if err := json.NewDecoder(r.Body).Decode(&charge); err != nil && r.ContentLength != 0 {
+	var payout Payout
+	var asked any = &charge
+	if r.URL.Path == "/payouts" {
+		asked = &payout
+	}
+	if err := json.NewDecoder(r.Body).Decode(asked); err != nil && r.ContentLength != 0 {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
 	f.stop(Received, r)
-	got := f.once(r.Header.Get("Idempotency-Key"), func() answer { return f.do(r, charge) })
+	got := f.once(r.Header.Get("Idempotency-Key"), func() answer { return f.do(r, charge, payout) })
 	f.stop(Done, r)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(got.status)
@@ -103,7 +126,7 @@ func (f *Fake) once(key string, do func() answer) answer {
 	return got
 }
 
-func (f *Fake) do(r *http.Request, charge Charge) answer {
+func (f *Fake) do(r *http.Request, charge Charge, payout Payout) answer {
 	id, refund := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/charges/"), "/refund")
 	switch {
 	case r.Method == http.MethodPost && refund:
@@ -112,6 +135,8 @@ func (f *Fake) do(r *http.Request, charge Charge) answer {
 		}
 		f.refunded[id] = true
 		return answer{http.StatusOK, `{}`}
+	case r.Method == http.MethodPost && r.URL.Path == "/payouts":
+		return f.pay(payout)
 	case r.Method != http.MethodPost || r.URL.Path != "/charges":
 		return answer{http.StatusNotFound, `{"code": "not_found"}`}
 	case charge.Card == DeclinedCard:
@@ -119,4 +144,12 @@ func (f *Fake) do(r *http.Request, charge Charge) answer {
 	}
 	f.charges = append(f.charges, charge)
 	return answer{http.StatusCreated, fmt.Sprintf(`{"id": "ch_%d"}`, len(f.charges))}
+}
+
+func (f *Fake) pay(payout Payout) answer {
+	if f.MostPaid > 0 && payout.Amount > f.MostPaid {
+		return answer{http.StatusUnprocessableEntity, `{"code": "too_much"}`}
+	}
+	f.payouts = append(f.payouts, payout)
+	return answer{http.StatusCreated, fmt.Sprintf(`{"id": "po_%d"}`, len(f.payouts))}
 }

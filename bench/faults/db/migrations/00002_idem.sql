@@ -105,7 +105,7 @@ CREATE TABLE idem.work (
   autovacuum_analyze_scale_factor = 0.02
 );
 
-CREATE INDEX work_due ON idem.work (greatest(due_at, lease_until)) WHERE due_at IS NOT NULL AND NOT held;
+CREATE INDEX work_due ON idem.work (operation, greatest(due_at, lease_until)) WHERE due_at IS NOT NULL AND NOT held;
 CREATE INDEX work_held ON idem.work (created_at) WHERE held;
 CREATE INDEX work_expires_at ON idem.work (expires_at) WHERE expires_at IS NOT NULL;
 

@@ -22,6 +22,9 @@
 -- $1 tenant_id: caller.tenant_id
 -- $2 amount: body.amount
 -- $3 account_id: body.account
+-- $4 event: key of the event: CreatePayout payout.created 1
+-- $5 scope: whom the key belongs to
+-- $6 trace: trace context of the request
 WITH debited AS (
     UPDATE accounts SET balance = balance - $2::bigint
     WHERE accounts.tenant_id = $1 AND accounts.id = $3 AND accounts.balance >= $2::bigint
@@ -32,6 +35,19 @@ idem_step (id, account_id, amount, created_at) AS (
   INSERT INTO payouts (tenant_id, account_id, amount)
   SELECT $1, id, $2::bigint FROM debited
   RETURNING id, account_id, amount, created_at
+),
+
+idem_event AS (
+  INSERT INTO idem.outbox (scope, operation, topic, key, order_key, headers, payload)
+  SELECT $5, 'payments.CreatePayout', 'payout.created', $4, d.account_id::text, $6::jsonb,
+    (SELECT row_to_json(idem_row) FROM (
+      SELECT
+        d.id,
+        d.account_id,
+        d.amount,
+        idem.rfc3339(d.created_at) AS created_at
+    ) AS idem_row)
+  FROM (SELECT x.* FROM idem_step x LIMIT 1) d
 )
 
 SELECT

@@ -35,6 +35,7 @@ func (c *Client) Client(ctx context.Context, in ClientInput, opts ...Option) (*C
 		Method:    "GET",
 		Path:      "/pages",
 		Query:     query,
+		Returns:   true,
 		Options:   opts,
 	}
 	var out *ClientOutput

@@ -118,6 +118,7 @@ func (c *Client) Type(ctx context.Context, in TypeInput, opts ...Option) (*TypeO
 		Path:      core.Path("/v1/types/{key}", in.Key),
 		Body:      in,
 		Keyed:     true,
+		Returns:   true,
 		Options:   opts,
 	}
 	var out *TypeOutput

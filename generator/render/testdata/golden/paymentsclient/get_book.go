@@ -44,6 +44,7 @@ func (c *Client) GetBook(ctx context.Context, in GetBookInput, opts ...Option) (
 		Operation: "GetBook",
 		Method:    "GET",
 		Path:      core.Path("/v1/books/{id}", strconv.FormatInt(in.ID, 10)),
+		Returns:   true,
 		Options:   opts,
 	}
 	var out *GetBookOutput

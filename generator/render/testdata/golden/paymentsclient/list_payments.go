@@ -41,6 +41,7 @@ func (c *Client) ListPayments(ctx context.Context, in ListPaymentsInput, opts ..
 		Method:    "GET",
 		Path:      "/v1/payments",
 		Query:     query,
+		Returns:   true,
 		Options:   opts,
 	}
 	var out *ListPaymentsOutput

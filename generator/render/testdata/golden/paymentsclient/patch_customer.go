@@ -37,6 +37,7 @@ func (c *Client) PatchCustomer(ctx context.Context, in PatchCustomerInput, opts 
 		Path:      core.Path("/v1/customers/{id}", strconv.FormatInt(in.ID, 10)),
 		Body:      in,
 		Keyed:     true,
+		Returns:   true,
 		Options:   opts,
 	}
 	var out *PatchCustomerOutput

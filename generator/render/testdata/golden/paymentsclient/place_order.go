@@ -63,6 +63,7 @@ func (c *Client) PlaceOrder(ctx context.Context, in PlaceOrderInput, opts ...Opt
 		Path:      "/v1/orders",
 		Body:      in,
 		Keyed:     true,
+		Returns:   true,
 		Options:   opts,
 	}
 	var out *PlaceOrderOutput

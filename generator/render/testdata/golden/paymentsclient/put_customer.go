@@ -29,6 +29,7 @@ func (c *Client) PutCustomer(ctx context.Context, in PutCustomerInput, opts ...O
 		Method:    "PUT",
 		Path:      core.Path("/v1/customers/{id}", in.ID),
 		Body:      in,
+		Returns:   true,
 		Options:   opts,
 	}
 	var out *PutCustomerOutput

@@ -31,6 +31,7 @@ func (c *Client) ChargeRide(ctx context.Context, in ChargeRideInput, opts ...Opt
 		Path:      "/v1/rides",
 		Body:      in,
 		Keyed:     true,
+		Returns:   true,
 		Options:   opts,
 	}
 	var out *ChargeRideOutput

@@ -29,6 +29,7 @@ func (c *Client) CreatePayout(ctx context.Context, in CreatePayoutInput, opts ..
 		Method:    "POST",
 		Path:      core.Path("/v1/accounts/{account}/payouts", strconv.FormatInt(in.Account, 10)),
 		Keyed:     true,
+		Returns:   true,
 		Options:   opts,
 	}
 	var out *Accepted
