@@ -149,10 +149,14 @@ func launch(ctx context.Context, run *runner, bin, dir string, port int, tempora
 	defer log.Close()
 	args := []string{"-c", keeper, "sh", "", "INT", filepath.Join(bin, "postgres"),
 		"-D", filepath.Join(dir, "data"), "-p", strconv.Itoa(port),
-		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "max_connections=200"}
+		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="}
 	if temporary {
 		args[3] = dir
-		args = append(args, "-c", "fsync=off", "-c", "full_page_writes=off")
+		// As many tests as there are processors may run beside each other, each
+		// with pools of its own.
+		args = append(args, "-c", "max_connections=500", "-c", "fsync=off", "-c", "full_page_writes=off")
+	} else {
+		args = append(args, "-c", "max_connections=200")
 	}
 	// Not bound to ctx: the server outlives the start.
 	cmd := run.command(context.WithoutCancel(ctx), "/bin/sh", args...)
