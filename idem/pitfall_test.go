@@ -34,11 +34,12 @@ func TestPitfall_5_TheCommitIsNeverCancelled(t *testing.T) {
 	strategies, ops := []string{"fused", "verbatim", "stepped", "repeatable read"}, []*Operation(nil)
 	for i, name := range strategies {
 		op := spenders()[name](spendName(i, 0))
-		op.Policy.Timeout, op.Policy.Wait = 200*time.Millisecond, 0
+		op.Policy.Timeout, op.Policy.Wait = time.Second, 0 // in which a busy machine gets as far as the commit
 		ops = append(ops, op)
 	}
 	s := openShop(t, idemtest.Open(t, server.URL(), func(c *pgxpool.Config) { c.MaxConns = 8 }), ops...)
 	s.grace = time.Second
+	warm(t, s.pool)
 	setStandby(t, watch, "nobody")
 	for i, op := range ops {
 		wantCode(t, s.post(op.Name, "k", spendBody(int64(i), 20)), 503, "unavailable")
@@ -73,6 +74,39 @@ func setStandby(t *testing.T, s *shop, name string) {
 			t.Fatal("the server does not take the setting over")
 		}
 	}
+	for deadline := time.Now().Add(20 * time.Second); name != "" && !s.commitsWait(t); {
+		if time.Now().After(deadline) {
+			t.Fatal("commits do not wait for the standby")
+		}
+	}
+}
+
+// commitsWait reports whether a commit waits for the standby: what backends say of the
+// setting may be ahead of the process that decides it for all. Nobody else may wait.
+func (s *shop) commitsWait(t *testing.T) (waits bool) {
+	t.Helper()
+	const waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	committed := make(chan error, 1)
+	go func() {
+		_, err := s.pool.Exec(ctx, "SELECT pg_logical_emit_message(true, 'test', 'a commit')")
+		committed <- err
+	}()
+	for {
+		select {
+		case <-committed:
+			return false
+		default:
+		}
+		if s.count(t, waiting) > 0 {
+			break
+		}
+	}
+	cancel()
+	<-committed
+	s.await(t, 0, waiting)
+	return true
 }
 
 // awaitStandbyWaits returns when so many commits wait for the standby.

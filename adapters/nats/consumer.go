@@ -112,7 +112,7 @@ func (c *Consumer) handle(ctx context.Context, msg jetstream.Msg) {
 	case consume.Ack:
 		c.told(ctx, msg.Ack())
 	case consume.Dead:
-		c.told(ctx, msg.Term()) // with a reason servers before 2.10.4 don't know it, and deliver again
+		c.told(ctx, msg.Term()) // the dead letter has the reason; servers before 2.10.4 ignore TermWithReason
 	default:
 		c.told(ctx, msg.NakWithDelay(c.After(m.Attempt)))
 	}
