@@ -80,9 +80,9 @@ func checkPrepared(t *testing.T, conn *pgx.Conn, section, sql string) {
 	result := describe(conn, prepared)
 	kind, _, _ := strings.Cut(section, ".") // of a step: with its name
 	want, fixed := map[string]string{
-		"keyed":    "replayed bool, status int2, headers text, body text, fingerprint bytea",
+		"keyed":    "replayed bool, status int2, headers jsonb, body text, fingerprint bytea",
 		"prior":    "replayed bool, status int2, headers text, body text, fingerprint bytea",
-		"unkeyed":  "replayed bool, status int2, headers text, body text, fingerprint bytea",
+		"unkeyed":  "replayed bool, status int2, headers jsonb, body text, fingerprint bytea",
 		"claim":    "",
 		"existing": "body text, headers text",
 	}[kind]

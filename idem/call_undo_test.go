@@ -96,6 +96,7 @@ func TestUndoThatFailsIsTriedAgain(t *testing.T) {
 		"panic": func() error { panic("secret") },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // it is tried again after a second, and after two
 			s := poor(t)
 			s.till.after = func(_ context.Context, v visit) error {
 				if v.what == "Refund" && v.n < 3 {

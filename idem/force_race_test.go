@@ -127,7 +127,7 @@ func TestForcedRunWaitsForItsTurn(t *testing.T) {
 			awaitBlocked(t, s)
 			end(false)
 			wantStatus(t, <-done, op.Status)
-			op.Policy.Timeout = 50 * time.Millisecond
+			op.Policy.Timeout = time.Second / 2 // with a pool that has to connect first
 			short := openShop(t, s.pool, op)
 			end = hold(t, s.pool, "SELECT pg_advisory_xact_lock($1)", lock)
 			wantCode(t, short.force(op.Name, "k", bodyFor(op.Name)), 409, "in-flight")

@@ -185,8 +185,17 @@ func (s *schedule) arm(ev event) allowance {
 	return allowance{inFlight: s.rejects && cut, unavailable: ev.fault == "53200", internal: ev.fault == "XX000", invalid: ev.fault == "P0001"}
 }
 
+// disarm ends the disturbance: what runs on a connection that is lost has ended
+// behind it, or the next request would meet it.
 func (s *schedule) disarm() {
 	s.cutter.Disarm()
+	s.until("lost attempts end", func() bool {
+		var n int64
+		if err := s.pool.QueryRow(context.Background(), otherWork).Scan(&n); err != nil {
+			s.t.Fatal(err)
+		}
+		return n == 0
+	})
 	s.must(s.t, "UPDATE fault SET code = '' WHERE code <> ''")
 }
 
@@ -292,6 +301,9 @@ func (s *schedule) waiting() int64 {
 	}
 	return n
 }
+
+const otherWork = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+	AND backend_type = 'client backend' AND state <> 'idle'`
 
 const lockWaits = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
 

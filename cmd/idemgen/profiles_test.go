@@ -24,6 +24,7 @@ func TestExampleServiceInEveryProfile(t *testing.T) {
 	}
 	for _, profile := range []string{"ietf", "stripe", "gateway"} {
 		t.Run(profile, func(t *testing.T) {
+			t.Parallel() // most of the time copies of requests wait until they give up
 			if testing.Short() && profile != "ietf" {
 				t.Skip("runs sqlc, the Go command and the conformance kit")
 			}

@@ -15,6 +15,10 @@ import (
 // unnamed matches the names that sqlc makes up for parameters without one.
 var unnamed = regexp.MustCompile(`^(column_|dollar_)\d+$`)
 
+// plainName is what parameters are called; sqlc gives others where it has
+// misread the text.
+var plainName = regexp.MustCompile(`^[\pL_][\pL\pN_$]*$`)
+
 // fieldNames refuses names that sqlc turns into one field of a Go struct.
 func (c *checker) fieldNames(q *query, columns []sqlcrun.Column) {
 	seen := map[string]string{}
@@ -34,6 +38,9 @@ func (c *checker) params(q *query, m *model.Query) {
 		if p.Name == "" || unnamed.MatchString(p.Name) {
 			c.diags.Errorf(diag.QueryUnsupport, q.decl.Pos, "parameter $%d of %s has no name", i+1, q.decl.Name).
 				Hint("write @name, or @name::type where sqlc can't tell the type")
+		} else if !plainName.MatchString(p.Name) {
+			c.diags.Errorf(diag.ParamBroken, pos, "sqlc calls a parameter of %s %q, which is no name: it has replaced a wrong piece of the text", q.decl.Name, p.Name).
+				Hint("write the parameter as sqlc.arg(name), with nothing but the name in the parentheses")
 		}
 		if p.Taken != "" {
 			c.diags.Errorf(diag.NameCollision, pos, "the parameter @%s collides with the name %s in the code that sqlc emits for %s", p.Name, p.Taken, q.decl.Name).

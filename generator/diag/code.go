@@ -33,6 +33,7 @@ const (
 	NameCollision   Code = "IDEM026" // names that meet: idem_*, Go names after casing, reserved names
 	TypeUnsupported Code = "IDEM027" // a type that has no JSON form
 	NullabilityRisk Code = "IDEM028" // a column that sqlc believes NOT NULL but may be null
+	ParamBroken     Code = "IDEM029" // @name or sqlc.arg(name) of which sqlc makes something else than a parameter of that name
 )
 
 // Operations.

@@ -57,5 +57,11 @@ func explainSQL() []Explanation {
 			Wrong:   "SELECT a.id, t.total FROM a LEFT JOIN (SELECT …) t ON true;",
 			Right:   "SELECT a.id, coalesce(t.total, 0)::bigint AS total FROM a LEFT JOIN (SELECT …) t ON true;",
 		},
+		{
+			Code: ParamBroken, Title: "a parameter that sqlc would break",
+			Meaning: "To PostgreSQL's grammar, which sqlc asks, the @ of @name is an operator before a value, and weaker than + - * / % ^, AT TIME ZONE, COLLATE and [ ]. In `@a * 2` it stands before the whole of `a * 2`, and sqlc makes one parameter of that, with a name that is none, and cuts the text at a wrong place. Put such a parameter in parentheses, `(@a::bigint) * 2`, where a cast also says its type, or write `sqlc.arg(a)`. The @ stands directly before the name, and the name has no quotes and no dot; before anything else it is PostgreSQL's own operator, for which there is `abs(…)` or `OPERATOR(public.@)`. In `sqlc.arg(name)` a space may stand before the name, not behind it.",
+			Wrong:   "SELECT id, (@basket_cents::bigint * @percent::int / 100)::bigint AS discount FROM coupons;",
+			Right:   "SELECT id, ((@basket_cents::bigint) * (@percent::int) / 100)::bigint AS discount FROM coupons;",
+		},
 	}
 }

@@ -28,13 +28,15 @@ func (p *planner) answer(u *unit, ps *params) answer {
 
 func (p *planner) renderer() renderer { return renderer{bigintString: p.svc.JSON.BigintString} }
 
-// cte is idem_answer: status, headers, body and, where no row may come out,
+// cte is idem_answer: the columns of an answer and, where no row may come out,
 // hit. With gate it has no row unless the request runs.
 func (a answer) cte(gate bool) cte {
 	items := []string{
+		"false AS replayed",
 		a.status() + " AS status",
 		a.headers() + " AS headers",
 		a.body() + " AS body",
+		"NULL::bytea AS fingerprint",
 	}
 	if a.u.mayBeEmpty() {
 		items = append(items, "(d.idem_hit IS NOT NULL) AS hit")
@@ -55,6 +57,9 @@ func (a answer) why() string {
 func (a answer) from(gate bool) string {
 	u := a.u
 	if !u.many() && !u.mayBeEmpty() {
+		if members := a.beside(); members != "" {
+			return "\nFROM idem_done d\nCROSS JOIN LATERAL (\n" + indent(members, "  ") + "\n) AS idem_row"
+		}
 		return "\nFROM idem_done d"
 	}
 	source, where := "(SELECT 1) AS idem_one", ""

@@ -26,7 +26,7 @@ func (p *planner) fused(u *unit) Statement {
 	// runtime's, and no part of every request.
 	sql := withQuery{ctes: ctes, main: firstAnswer + `
 UNION ALL
-SELECT CASE WHEN NOT p.stale THEN true END, p.status, p.headers::text, p.body, p.fingerprint
+SELECT p.replayed, p.status, p.headers, p.body, p.fingerprint
 FROM idem_prior p`}
 	return Statement{Name: "keyed", SQL: ps.comment() + sql.text(), Args: ps.args, Results: Results{Answer: true}}
 }
@@ -43,8 +43,8 @@ func (u *unit) undoesEmpty() bool {
 func priorCTE(scope, digest string) cte {
 	return cte{name: "idem_prior", materialized: true,
 		why: "The record. An expired one is answered as NULL: it is deleted, and this statement sent again.",
-		query: "SELECT k.status, k.headers, k.body, k.fingerprint, k.expires_at <= clock_timestamp() AS stale\n" +
-			"FROM idem.keys k\nWHERE k.scope = " + scope + " AND k.digest = " + digest}
+		query: "SELECT CASE WHEN k.expires_at > clock_timestamp() THEN true END AS replayed,\n" +
+			"  k.status, k.headers, k.body, k.fingerprint\nFROM idem.keys k\nWHERE k.scope = " + scope + " AND k.digest = " + digest}
 }
 
 func (u *unit) recordedCTE(scope, digest, key, print string) cte {

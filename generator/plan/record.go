@@ -56,8 +56,9 @@ func (u *unit) storedBody() string {
 	return "NULL"
 }
 
-// firstAnswer is the main query of a statement that ran.
-const firstAnswer = `SELECT false AS replayed, a.status, a.headers::text AS headers, a.body, NULL::bytea AS fingerprint
+// firstAnswer is the main query of a statement that ran. It takes the columns as
+// they are: PostgreSQL would prepare each expression anew for each execution.
+const firstAnswer = `SELECT a.replayed, a.status, a.headers, a.body, a.fingerprint
 FROM idem_answer a`
 
 // emptyStatus is what an empty result answers.

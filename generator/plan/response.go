@@ -42,6 +42,9 @@ func (a answer) response(resp model.Response, top bool) string {
 func (a answer) rows(top bool) string {
 	style := a.u.p.svc.JSON
 	row := a.r.rowText(tree(a.u.visible()), "d")
+	if a.beside() != "" {
+		row = "row_to_json(idem_row)::text"
+	}
 	member := ""
 	switch {
 	case top && a.u.many():
@@ -50,6 +53,26 @@ func (a answer) rows(top bool) string {
 		member = style.One
 	}
 	return a.each(row, member)
+}
+
+// beside is the SELECT of the row's members where it can stand in FROM: PostgreSQL
+// makes it part of the query around it, while it starts a sub-select in the list
+// anew for each row. "" where it can't, or would not be made part: what changes a
+// setting, or may only be evaluated where a requirement holds.
+func (a answer) beside() string {
+	u := a.u
+	if u.many() || u.mayBeEmpty() || u.exec() || len(u.step.Requires) > 0 || u.p.op.Response.Kind != model.ResponseStep {
+		return ""
+	}
+	row := tree(u.visible())
+	if len(row.children) == 0 {
+		return ""
+	}
+	members := a.r.members(row, "d")
+	if strings.Contains(members, "set_config(") {
+		return ""
+	}
+	return members
 }
 
 // each is one JSON text, or the array of all rows', under the name member

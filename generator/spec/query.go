@@ -50,6 +50,8 @@ type chunkReader struct {
 	almost bool // a comment that was meant as the name is reported
 	decl   *QueryDecl
 	firsts map[string]diag.Pos // where words that stand once stand
+
+	reported map[int]bool // offsets in the file of what sqlc would change
 }
 
 func (r *chunkReader) read() *QueryDecl {
@@ -79,6 +81,7 @@ func (r *chunkReader) read() *QueryDecl {
 		return nil
 	}
 	r.corruption()
+	r.brokenParams()
 	r.unsupported()
 	return r.decl
 }

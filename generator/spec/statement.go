@@ -116,6 +116,10 @@ func dropped(line string) bool {
 }
 
 func (r *chunkReader) corrupt(offset, width int, message, hint string) {
+	if r.reported == nil {
+		r.reported = map[int]bool{}
+	}
+	r.reported[offset] = true
 	r.diags.Errorf(diag.QueryCorrupt, r.file.pos(offset, width), "%s", message).Hint("%s", hint)
 }
 
@@ -166,7 +170,7 @@ func (r *chunkReader) operator(t token, index int) {
 	if next := r.tokens[index+1]; next.kind == tokenWord && next.start == t.end {
 		name := r.text(next)
 		r.corrupt(t.start, len(text)+len(name), "PostgreSQL reads "+text+" as one operator, so sqlc does not see the parameter @"+name,
-			"put a space before it: "+text[:len(text)-1]+" @"+name)
+			"put a space before it: "+text[:len(text)-1]+" @"+name+"; parentheses around @"+name+" where it is computed with")
 	}
 }
 

@@ -54,6 +54,7 @@ idem_done (id, "lines.count", "lines.text") AS (
 
 idem_answer AS MATERIALIZED (
   SELECT
+    false AS replayed,
     (CASE WHEN d.idem_hit IS NULL THEN 204 ELSE 200 END)::smallint AS status,
     NULL::jsonb AS headers,
     CASE
@@ -66,6 +67,7 @@ idem_answer AS MATERIALIZED (
           ) AS idem_row) AS lines
       ) AS idem_row)
     END AS body,
+    NULL::bytea AS fingerprint,
     (d.idem_hit IS NOT NULL) AS hit
   FROM (SELECT 1) AS idem_one
   LEFT JOIN (SELECT (SELECT count(*) FROM idem_done) > 0 AS idem_hit, x.* FROM idem_done x LIMIT 1) d ON true
@@ -94,7 +96,7 @@ idem_recorded AS (
   WHERE k.scope = $5 AND k.digest = $6
 )
 
-SELECT false AS replayed, a.status, a.headers::text AS headers, a.body, NULL::bytea AS fingerprint
+SELECT a.replayed, a.status, a.headers, a.body, a.fingerprint
 FROM idem_answer a;
 
 -- statement: unkeyed
@@ -120,6 +122,7 @@ idem_done (id, "lines.count", "lines.text") AS (
 
 idem_answer AS MATERIALIZED (
   SELECT
+    false AS replayed,
     (CASE WHEN d.idem_hit IS NULL THEN 204 ELSE 200 END)::smallint AS status,
     NULL::jsonb AS headers,
     CASE
@@ -132,6 +135,7 @@ idem_answer AS MATERIALIZED (
           ) AS idem_row) AS lines
       ) AS idem_row)
     END AS body,
+    NULL::bytea AS fingerprint,
     (d.idem_hit IS NOT NULL) AS hit
   FROM (SELECT 1) AS idem_one
   LEFT JOIN (SELECT (SELECT count(*) FROM idem_done) > 0 AS idem_hit, x.* FROM idem_done x LIMIT 1) d ON true
@@ -150,5 +154,5 @@ idem_event AS (
   FROM (SELECT x.* FROM idem_done x LIMIT 1) d
 )
 
-SELECT false AS replayed, a.status, a.headers::text AS headers, a.body, NULL::bytea AS fingerprint
+SELECT a.replayed, a.status, a.headers, a.body, a.fingerprint
 FROM idem_answer a;

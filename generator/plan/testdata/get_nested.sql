@@ -13,6 +13,7 @@ WITH idem_done (id, "order.id", "order.customer.name", "customer.id", "customer.
 
 idem_answer AS MATERIALIZED (
   SELECT
+    false AS replayed,
     (CASE WHEN d.idem_hit IS NULL THEN 404 ELSE 200 END)::smallint AS status,
     CASE WHEN d.idem_hit IS NULL THEN $4::jsonb ELSE NULL::jsonb END AS headers,
     CASE
@@ -33,10 +34,11 @@ idem_answer AS MATERIALIZED (
           d.meta
       ) AS idem_row)
     END AS body,
+    NULL::bytea AS fingerprint,
     (d.idem_hit IS NOT NULL) AS hit
   FROM (SELECT 1) AS idem_one
   LEFT JOIN (SELECT true AS idem_hit, x.* FROM idem_done x LIMIT 1) d ON true
 )
 
-SELECT false AS replayed, a.status, a.headers::text AS headers, a.body, NULL::bytea AS fingerprint
+SELECT a.replayed, a.status, a.headers, a.body, a.fingerprint
 FROM idem_answer a;

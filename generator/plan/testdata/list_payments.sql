@@ -9,6 +9,7 @@ WITH idem_done (id, amount, created_at) AS (
 
 idem_answer AS MATERIALIZED (
   SELECT
+    false AS replayed,
     200::smallint AS status,
     NULL::jsonb AS headers,
     '{"items":[' || coalesce((
@@ -19,9 +20,10 @@ idem_answer AS MATERIALIZED (
           idem.rfc3339(d.created_at) AS created_at
       ) AS idem_row), ',')
       FROM idem_done d
-    ), '') || ']}' AS body
+    ), '') || ']}' AS body,
+    NULL::bytea AS fingerprint
   FROM (SELECT 1) AS idem_one
 )
 
-SELECT false AS replayed, a.status, a.headers::text AS headers, a.body, NULL::bytea AS fingerprint
+SELECT a.replayed, a.status, a.headers, a.body, a.fingerprint
 FROM idem_answer a;

@@ -52,6 +52,7 @@ idem_done (id, "lines.count", "lines.text") AS (
 
 idem_answer AS MATERIALIZED (
   SELECT
+    false AS replayed,
     (CASE WHEN d.idem_hit IS NULL THEN 204 ELSE 201 END)::smallint AS status,
     NULL::jsonb AS headers,
     CASE
@@ -64,6 +65,7 @@ idem_answer AS MATERIALIZED (
           ) AS idem_row) AS lines
       ) AS idem_row)
     END AS body,
+    NULL::bytea AS fingerprint,
     (d.idem_hit IS NOT NULL) AS hit
   FROM (SELECT 1) AS idem_one
   LEFT JOIN (SELECT (SELECT count(*) FROM idem_done) > 0 AS idem_hit, x.* FROM idem_done x LIMIT 1) d ON true
@@ -79,5 +81,5 @@ idem_recorded AS (
   WHERE k.scope = $5 AND k.digest = $6
 )
 
-SELECT false AS replayed, a.status, a.headers::text AS headers, a.body, NULL::bytea AS fingerprint
+SELECT a.replayed, a.status, a.headers, a.body, a.fingerprint
 FROM idem_answer a;

@@ -10,7 +10,8 @@
 -- $7 fingerprint: digest of the declared inputs
 WITH idem_prior AS MATERIALIZED (
   -- The record. An expired one is answered as NULL: it is deleted, and this statement sent again.
-  SELECT k.status, k.headers, k.body, k.fingerprint, k.expires_at <= clock_timestamp() AS stale
+  SELECT CASE WHEN k.expires_at > clock_timestamp() THEN true END AS replayed,
+    k.status, k.headers, k.body, k.fingerprint
   FROM idem.keys k
   WHERE k.scope = $4 AND k.digest = $5
 ),
@@ -29,12 +30,15 @@ idem_done ("Select", "it's ""q""", o, d) AS (
 
 idem_answer AS MATERIALIZED (
   SELECT
+    false AS replayed,
     201::smallint AS status,
     NULL::jsonb AS headers,
-    (SELECT row_to_json(idem_row)::text FROM (
-      SELECT d."Select", d."it's ""q""", d.o, d.d
-    ) AS idem_row) AS body
+    row_to_json(idem_row)::text AS body,
+    NULL::bytea AS fingerprint
   FROM idem_done d
+  CROSS JOIN LATERAL (
+    SELECT d."Select", d."it's ""q""", d.o, d.d
+  ) AS idem_row
 ),
 
 idem_recorded AS (
@@ -46,8 +50,8 @@ idem_recorded AS (
   FROM idem_answer a
 )
 
-SELECT false AS replayed, a.status, a.headers::text AS headers, a.body, NULL::bytea AS fingerprint
+SELECT a.replayed, a.status, a.headers, a.body, a.fingerprint
 FROM idem_answer a
 UNION ALL
-SELECT CASE WHEN NOT p.stale THEN true END, p.status, p.headers::text, p.body, p.fingerprint
+SELECT p.replayed, p.status, p.headers, p.body, p.fingerprint
 FROM idem_prior p;

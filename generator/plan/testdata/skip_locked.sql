@@ -44,6 +44,7 @@ WITH idem_done (id) AS (
 
 idem_answer AS MATERIALIZED (
   SELECT
+    false AS replayed,
     (CASE WHEN d.idem_hit IS NULL THEN 409 ELSE 201 END)::smallint AS status,
     CASE WHEN d.idem_hit IS NULL THEN $5::jsonb ELSE NULL::jsonb END AS headers,
     CASE
@@ -52,6 +53,7 @@ idem_answer AS MATERIALIZED (
         SELECT d.id
       ) AS idem_row)
     END AS body,
+    NULL::bytea AS fingerprint,
     (d.idem_hit IS NOT NULL) AS hit
   FROM (SELECT 1) AS idem_one
   LEFT JOIN (SELECT true AS idem_hit, x.* FROM idem_done x LIMIT 1) d ON true
@@ -67,5 +69,5 @@ idem_recorded AS (
   WHERE k.scope = $2 AND k.digest = $3
 )
 
-SELECT false AS replayed, a.status, a.headers::text AS headers, a.body, NULL::bytea AS fingerprint
+SELECT a.replayed, a.status, a.headers, a.body, a.fingerprint
 FROM idem_answer a;

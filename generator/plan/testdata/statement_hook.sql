@@ -40,12 +40,15 @@ WITH idem_done (name) AS (
 
 idem_answer AS MATERIALIZED (
   SELECT
+    false AS replayed,
     201::smallint AS status,
     NULL::jsonb AS headers,
-    (SELECT row_to_json(idem_row)::text FROM (
-      SELECT d.name
-    ) AS idem_row) AS body
+    row_to_json(idem_row)::text AS body,
+    NULL::bytea AS fingerprint
   FROM idem_done d
+  CROSS JOIN LATERAL (
+    SELECT d.name
+  ) AS idem_row
 ),
 
 idem_recorded AS (
@@ -58,5 +61,5 @@ idem_recorded AS (
   WHERE k.scope = $2 AND k.digest = $3
 )
 
-SELECT false AS replayed, a.status, a.headers::text AS headers, a.body, NULL::bytea AS fingerprint
+SELECT a.replayed, a.status, a.headers, a.body, a.fingerprint
 FROM idem_answer a;

@@ -11,7 +11,8 @@
 -- $8 empty_headers: its headers
 WITH idem_prior AS MATERIALIZED (
   -- The record. An expired one is answered as NULL: it is deleted, and this statement sent again.
-  SELECT k.status, k.headers, k.body, k.fingerprint, k.expires_at <= clock_timestamp() AS stale
+  SELECT CASE WHEN k.expires_at > clock_timestamp() THEN true END AS replayed,
+    k.status, k.headers, k.body, k.fingerprint
   FROM idem.keys k
   WHERE k.scope = $3 AND k.digest = $4
 ),
@@ -38,6 +39,7 @@ idem_answer AS MATERIALIZED (
   -- A requirement that does not hold raises an error where the body is made:
   -- nothing that was written stays.
   SELECT
+    false AS replayed,
     (CASE WHEN d.idem_hit IS NULL THEN 409 WHEN d.large THEN 202 ELSE 201 END)::smallint AS status,
     CASE WHEN d.idem_hit IS NULL THEN $8::jsonb ELSE NULL::jsonb END AS headers,
     CASE
@@ -47,6 +49,7 @@ idem_answer AS MATERIALIZED (
         SELECT d.id, d.status
       ) AS idem_row)
     END AS body,
+    NULL::bytea AS fingerprint,
     (d.idem_hit IS NOT NULL) AS hit
   FROM idem_gate
   LEFT JOIN (SELECT true AS idem_hit, x.* FROM idem_done x LIMIT 1) d ON true
@@ -62,8 +65,8 @@ idem_recorded AS (
   FROM idem_answer a
 )
 
-SELECT false AS replayed, a.status, a.headers::text AS headers, a.body, NULL::bytea AS fingerprint
+SELECT a.replayed, a.status, a.headers, a.body, a.fingerprint
 FROM idem_answer a
 UNION ALL
-SELECT CASE WHEN NOT p.stale THEN true END, p.status, p.headers::text, p.body, p.fingerprint
+SELECT p.replayed, p.status, p.headers, p.body, p.fingerprint
 FROM idem_prior p;

@@ -29,12 +29,13 @@ type Server struct {
 }
 
 // Start starts a server with its data in dir, which is made if missing and kept.
-// With an empty dir the data is in a temporary folder, is not synced to disk, and
+// With an empty dir the data is in a temporary folder, on Linux one in memory where
+// there are 2 GB of room and TMPDIR is not set, is not synced to disk, and
 // is gone after Stop.
 func Start(ctx context.Context, dir string) (*Server, error) {
 	temporary := dir == ""
 	if temporary {
-		made, err := os.MkdirTemp("", "pgserver-")
+		made, err := makeTemporary()
 		if err != nil {
 			return nil, err
 		}
@@ -148,10 +149,14 @@ func launch(ctx context.Context, run *runner, bin, dir string, port int, tempora
 	defer log.Close()
 	args := []string{"-c", keeper, "sh", "", "INT", filepath.Join(bin, "postgres"),
 		"-D", filepath.Join(dir, "data"), "-p", strconv.Itoa(port),
-		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "max_connections=200"}
+		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="}
 	if temporary {
 		args[3] = dir
-		args = append(args, "-c", "fsync=off", "-c", "full_page_writes=off")
+		// As many tests as there are processors may run beside each other, each
+		// with pools of its own.
+		args = append(args, "-c", "max_connections=500", "-c", "fsync=off", "-c", "full_page_writes=off")
+	} else {
+		args = append(args, "-c", "max_connections=200")
 	}
 	// Not bound to ctx: the server outlives the start.
 	cmd := run.command(context.WithoutCancel(ctx), "/bin/sh", args...)

@@ -29,7 +29,8 @@
 -- $11 trace: trace context of the request
 WITH idem_prior AS MATERIALIZED (
   -- The record. An expired one is answered as NULL: it is deleted, and this statement sent again.
-  SELECT k.status, k.headers, k.body, k.fingerprint, k.expires_at <= clock_timestamp() AS stale
+  SELECT CASE WHEN k.expires_at > clock_timestamp() THEN true END AS replayed,
+    k.status, k.headers, k.body, k.fingerprint
   FROM idem.keys k
   WHERE k.scope = $6 AND k.digest = $7
 ),
@@ -50,19 +51,22 @@ idem_done (id, order_id, amount, currency, status, note, created_at) AS (
 
 idem_answer AS MATERIALIZED (
   SELECT
+    false AS replayed,
     201::smallint AS status,
     jsonb_build_object('Location', '/v1/payments/' || d.id::text) AS headers,
-    (SELECT row_to_json(idem_row)::text FROM (
-      SELECT
-        d.id,
-        d.order_id,
-        d.amount,
-        d.currency,
-        d.status,
-        d.note,
-        idem.rfc3339(d.created_at) AS created_at
-    ) AS idem_row) AS body
+    row_to_json(idem_row)::text AS body,
+    NULL::bytea AS fingerprint
   FROM idem_done d
+  CROSS JOIN LATERAL (
+    SELECT
+      d.id,
+      d.order_id,
+      d.amount,
+      d.currency,
+      d.status,
+      d.note,
+      idem.rfc3339(d.created_at) AS created_at
+  ) AS idem_row
 ),
 
 idem_event AS (
@@ -90,10 +94,10 @@ idem_recorded AS (
   FROM idem_answer a
 )
 
-SELECT false AS replayed, a.status, a.headers::text AS headers, a.body, NULL::bytea AS fingerprint
+SELECT a.replayed, a.status, a.headers, a.body, a.fingerprint
 FROM idem_answer a
 UNION ALL
-SELECT CASE WHEN NOT p.stale THEN true END, p.status, p.headers::text, p.body, p.fingerprint
+SELECT p.replayed, p.status, p.headers, p.body, p.fingerprint
 FROM idem_prior p;
 
 -- statement: existing

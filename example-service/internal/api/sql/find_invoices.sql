@@ -25,6 +25,7 @@ WITH idem_done (id, order_id, amount, currency, created_at, dispatch) AS (
 
 idem_answer AS MATERIALIZED (
   SELECT
+    false AS replayed,
     201::smallint AS status,
     NULL::jsonb AS headers,
     '{"items":[' || coalesce((
@@ -38,9 +39,10 @@ idem_answer AS MATERIALIZED (
           d.dispatch
       ) AS idem_row), ',')
       FROM idem_done d
-    ), '') || ']}' AS body
+    ), '') || ']}' AS body,
+    NULL::bytea AS fingerprint
   FROM (SELECT 1) AS idem_one
 )
 
-SELECT false AS replayed, a.status, a.headers::text AS headers, a.body, NULL::bytea AS fingerprint
+SELECT a.replayed, a.status, a.headers, a.body, a.fingerprint
 FROM idem_answer a;

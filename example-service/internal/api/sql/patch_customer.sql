@@ -27,7 +27,8 @@
 -- $11 empty_headers: its headers
 WITH idem_prior AS MATERIALIZED (
   -- The record. An expired one is answered as NULL: it is deleted, and this statement sent again.
-  SELECT k.status, k.headers, k.body, k.fingerprint, k.expires_at <= clock_timestamp() AS stale
+  SELECT CASE WHEN k.expires_at > clock_timestamp() THEN true END AS replayed,
+    k.status, k.headers, k.body, k.fingerprint
   FROM idem.keys k
   WHERE k.scope = $6 AND k.digest = $7
 ),
@@ -51,6 +52,7 @@ idem_done (id, name, email, version, updated_at) AS (
 
 idem_answer AS MATERIALIZED (
   SELECT
+    false AS replayed,
     (CASE WHEN d.idem_hit IS NULL THEN 404 ELSE 200 END)::smallint AS status,
     CASE WHEN d.idem_hit IS NULL THEN $11::jsonb ELSE NULL::jsonb END AS headers,
     CASE
@@ -64,6 +66,7 @@ idem_answer AS MATERIALIZED (
           idem.rfc3339(d.updated_at) AS updated_at
       ) AS idem_row)
     END AS body,
+    NULL::bytea AS fingerprint,
     (d.idem_hit IS NOT NULL) AS hit
   FROM idem_gate
   LEFT JOIN (SELECT true AS idem_hit, x.* FROM idem_done x LIMIT 1) d ON true
@@ -79,8 +82,8 @@ idem_recorded AS (
   FROM idem_answer a
 )
 
-SELECT false AS replayed, a.status, a.headers::text AS headers, a.body, NULL::bytea AS fingerprint
+SELECT a.replayed, a.status, a.headers, a.body, a.fingerprint
 FROM idem_answer a
 UNION ALL
-SELECT CASE WHEN NOT p.stale THEN true END, p.status, p.headers::text, p.body, p.fingerprint
+SELECT p.replayed, p.status, p.headers, p.body, p.fingerprint
 FROM idem_prior p;

@@ -72,6 +72,7 @@ idem_done (id, reference, created_at, line_count, total) AS (
 
 idem_answer AS MATERIALIZED (
   SELECT
+    false AS replayed,
     (CASE WHEN d.idem_hit IS NULL THEN 409 ELSE 201 END)::smallint AS status,
     CASE WHEN d.idem_hit IS NULL THEN NULL ELSE jsonb_build_object('Location', '/v1/orders/' || d.id::text) END AS headers,
     CASE
@@ -85,6 +86,7 @@ idem_answer AS MATERIALIZED (
           d.total::text AS total
       ) AS idem_row)
     END AS body,
+    NULL::bytea AS fingerprint,
     (d.idem_hit IS NOT NULL) AS hit
   FROM (SELECT 1) AS idem_one
   LEFT JOIN (SELECT (SELECT count(*) FROM idem_done) > 0 AS idem_hit, x.* FROM idem_done x LIMIT 1) d ON true
@@ -100,5 +102,5 @@ idem_recorded AS (
   WHERE k.scope = $5 AND k.digest = $6
 )
 
-SELECT false AS replayed, a.status, a.headers::text AS headers, a.body, NULL::bytea AS fingerprint
+SELECT a.replayed, a.status, a.headers, a.body, a.fingerprint
 FROM idem_answer a;

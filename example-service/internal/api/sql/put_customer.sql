@@ -27,7 +27,8 @@
 -- $10 empty_headers: its headers
 WITH idem_prior AS MATERIALIZED (
   -- The record. An expired one is answered as NULL: it is deleted, and this statement sent again.
-  SELECT k.status, k.headers, k.body, k.fingerprint, k.expires_at <= clock_timestamp() AS stale
+  SELECT CASE WHEN k.expires_at > clock_timestamp() THEN true END AS replayed,
+    k.status, k.headers, k.body, k.fingerprint
   FROM idem.keys k
   WHERE k.scope = $5 AND k.digest = $6
 ),
@@ -50,6 +51,7 @@ idem_done (id, name, email, version, updated_at, created) AS (
 
 idem_answer AS MATERIALIZED (
   SELECT
+    false AS replayed,
     (CASE WHEN d.idem_hit IS NULL THEN 404 WHEN d.created THEN 201 ELSE 200 END)::smallint AS status,
     CASE WHEN d.idem_hit IS NULL THEN $10::jsonb ELSE NULL::jsonb END AS headers,
     CASE
@@ -63,6 +65,7 @@ idem_answer AS MATERIALIZED (
           idem.rfc3339(d.updated_at) AS updated_at
       ) AS idem_row)
     END AS body,
+    NULL::bytea AS fingerprint,
     (d.idem_hit IS NOT NULL) AS hit
   FROM idem_gate
   LEFT JOIN (SELECT true AS idem_hit, x.* FROM idem_done x LIMIT 1) d ON true
@@ -78,10 +81,10 @@ idem_recorded AS (
   FROM idem_answer a
 )
 
-SELECT false AS replayed, a.status, a.headers::text AS headers, a.body, NULL::bytea AS fingerprint
+SELECT a.replayed, a.status, a.headers, a.body, a.fingerprint
 FROM idem_answer a
 UNION ALL
-SELECT CASE WHEN NOT p.stale THEN true END, p.status, p.headers::text, p.body, p.fingerprint
+SELECT p.replayed, p.status, p.headers, p.body, p.fingerprint
 FROM idem_prior p;
 
 -- statement: unkeyed
@@ -101,6 +104,7 @@ WITH idem_done (id, name, email, version, updated_at, created) AS (
 
 idem_answer AS MATERIALIZED (
   SELECT
+    false AS replayed,
     (CASE WHEN d.idem_hit IS NULL THEN 404 WHEN d.created THEN 201 ELSE 200 END)::smallint AS status,
     CASE WHEN d.idem_hit IS NULL THEN $6::jsonb ELSE NULL::jsonb END AS headers,
     CASE
@@ -114,10 +118,11 @@ idem_answer AS MATERIALIZED (
           idem.rfc3339(d.updated_at) AS updated_at
       ) AS idem_row)
     END AS body,
+    NULL::bytea AS fingerprint,
     (d.idem_hit IS NOT NULL) AS hit
   FROM (SELECT 1) AS idem_one
   LEFT JOIN (SELECT true AS idem_hit, x.* FROM idem_done x LIMIT 1) d ON true
 )
 
-SELECT false AS replayed, a.status, a.headers::text AS headers, a.body, NULL::bytea AS fingerprint
+SELECT a.replayed, a.status, a.headers, a.body, a.fingerprint
 FROM idem_answer a;
