@@ -61,6 +61,7 @@ idem_done (id, order_id, amount, status, created_at) AS (
 
 idem_answer AS MATERIALIZED (
   SELECT
+    false AS replayed,
     (CASE WHEN d.idem_hit IS NULL THEN 409 ELSE 201 END)::smallint AS status,
     NULL::jsonb AS headers,
     CASE
@@ -74,6 +75,7 @@ idem_answer AS MATERIALIZED (
           idem.rfc3339(d.created_at) AS created_at
       ) AS idem_row)
     END AS body,
+    NULL::bytea AS fingerprint,
     (d.idem_hit IS NOT NULL) AS hit
   FROM (SELECT 1) AS idem_one
   LEFT JOIN (SELECT (SELECT count(*) FROM idem_done) > 0 AS idem_hit, x.* FROM idem_done x LIMIT 1) d ON true
@@ -89,5 +91,5 @@ idem_recorded AS (
   WHERE k.scope = $4 AND k.digest = $5
 )
 
-SELECT false AS replayed, a.status, a.headers::text AS headers, a.body, NULL::bytea AS fingerprint
+SELECT a.replayed, a.status, a.headers, a.body, a.fingerprint
 FROM idem_answer a;

@@ -21,6 +21,7 @@ WITH idem_done (id, order_id, amount, status, created_at) AS (
 
 idem_answer AS MATERIALIZED (
   SELECT
+    false AS replayed,
     (CASE WHEN d.idem_hit IS NULL THEN 404 ELSE 200 END)::smallint AS status,
     CASE WHEN d.idem_hit IS NULL THEN $3::jsonb ELSE NULL::jsonb END AS headers,
     CASE
@@ -34,10 +35,11 @@ idem_answer AS MATERIALIZED (
           idem.rfc3339(d.created_at) AS created_at
       ) AS idem_row)
     END AS body,
+    NULL::bytea AS fingerprint,
     (d.idem_hit IS NOT NULL) AS hit
   FROM (SELECT 1) AS idem_one
   LEFT JOIN (SELECT true AS idem_hit, x.* FROM idem_done x LIMIT 1) d ON true
 )
 
-SELECT false AS replayed, a.status, a.headers::text AS headers, a.body, NULL::bytea AS fingerprint
+SELECT a.replayed, a.status, a.headers, a.body, a.fingerprint
 FROM idem_answer a;
