@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// figure is one that is wanted, of issue 6 of the project.
+// figure is one that the project wants to reach.
 type figure int
 
 // The wanted figures, in the order of their table.
