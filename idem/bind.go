@@ -12,13 +12,42 @@ type binding struct {
 	empty   func() *answer // the @empty problem, nil if there is none
 }
 
+// bindRoom is how many bytes of short parameters a statement has room for in
+// one allocation.
+const bindRoom = 192
+
 // bind gives the parameters in text form, nil for NULL.
 func (b binding) bind(args []Arg) [][]byte {
 	params := make([][]byte, len(args))
+	room := make([]byte, 0, bindRoom)
 	for i, arg := range args {
-		params[i] = b.value(arg)
+		params[i], room = b.valueIn(room, arg)
 	}
 	return params
+}
+
+// valueIn is value, in room where it is a copy anyway and fits.
+func (b binding) valueIn(room []byte, arg Arg) (param, left []byte) {
+	at := len(room)
+	switch arg.From {
+	case ArgField:
+		v := b.inv.values[arg.Field]
+		if !v.Set || v.Null || len(v.Text) > cap(room)-at {
+			return b.value(arg), room
+		}
+		room = append(room, v.Text...)
+	case ArgScope:
+		room = append(room, b.inv.scope...)
+	case ArgKey:
+		room = append(room, b.inv.key...)
+	case ArgDigest:
+		room = appendBytea(room, b.inv.digest)
+	case ArgFingerprint:
+		room = appendBytea(room, b.inv.print)
+	default:
+		return b.value(arg), room
+	}
+	return room[at:len(room):len(room)], room
 }
 
 func (b binding) value(arg Arg) []byte {

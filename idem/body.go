@@ -29,26 +29,26 @@ func (op *operation) readDocument(w http.ResponseWriter, r *http.Request) ([]byt
 
 // checkMedia takes JSON in UTF-8; any media type where the body is bytes.
 func (op *operation) checkMedia(header http.Header) *Error {
-	refused := &Error{Status: http.StatusUnsupportedMediaType, Code: "media-type", Title: "Unsupported media type"}
 	for _, encoding := range header.Values("Content-Encoding") {
 		if !strings.EqualFold(encoding, "identity") {
-			refused.Detail = "Content-Encoding is not supported."
-			return refused
+			return errMedia("Content-Encoding is not supported.")
 		}
 	}
 	if op.takesBytes() {
 		return nil
 	}
-	refused.Detail = "Send application/json."
 	media, params, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if err != nil || !isJSON(media) || len(header.Values("Content-Type")) > 1 {
-		return refused
+		return errMedia("Send application/json.")
 	}
 	if charset := params["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") {
-		refused.Detail = "JSON is UTF-8."
-		return refused
+		return errMedia("JSON is UTF-8.")
 	}
 	return nil
+}
+
+func errMedia(detail string) *Error {
+	return &Error{Status: http.StatusUnsupportedMediaType, Code: "media-type", Title: "Unsupported media type", Detail: detail}
 }
 
 // isJSON: application/json, or a type with that structure (RFC 6839).
@@ -76,14 +76,13 @@ func readRaw(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *Erro
 
 // unread is the refusal of a body that could not be read to its end.
 func unread(err error) *Error {
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		return errBodyTooLarge()
-	case err != nil:
-		return &Error{Status: http.StatusBadRequest, Code: "body-unreadable", Title: "The request body ended early"}
+	if err == nil {
+		return nil
 	}
-	return nil
+	if large := new(*http.MaxBytesError); errors.As(err, large) {
+		return errBodyTooLarge()
+	}
+	return &Error{Status: http.StatusBadRequest, Code: "body-unreadable", Title: "The request body ended early"}
 }
 
 func errBodyTooLarge() *Error {

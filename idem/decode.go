@@ -9,7 +9,8 @@ import (
 type decoder struct {
 	fields       []*boundField // of Operation.Fields, in order
 	path, header []*boundField
-	caller       []*boundField
+	caller       []*boundField // those of the caller, in order
+	own          []*boundField // all others, in order
 	queryList    []*boundField
 	query        map[string]*boundField // queryList by name
 	body         *bodyNode              // the members of the body

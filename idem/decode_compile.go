@@ -22,6 +22,9 @@ func compileFields(op *Operation, unknownAllowed bool) (*decoder, error) {
 		if err == nil {
 			f.asked = asked[i]
 			d.fields = append(d.fields, f)
+			if f.From != FromCaller {
+				d.own = append(d.own, f)
+			}
 			err = d.place(f, op.BodyWhole)
 		}
 		if err != nil {

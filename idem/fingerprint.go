@@ -85,7 +85,8 @@ func (d *decoder) fingerprint(values []Value) []byte {
 		return sum
 	}
 	sum[0] = printV1
-	var buf []byte
+	var room [256]byte // most inputs fit, so that nothing is allocated for them
+	buf := room[:0]
 	for i, part := range d.print.parts {
 		buf = buf[:0]
 		for _, f := range part {

@@ -31,8 +31,9 @@ func lockOf(scope, operation, key string) int64 {
 
 // byteaText is a bytea in PostgreSQL's hex form.
 func byteaText(b []byte) []byte {
-	text := make([]byte, 2+hex.EncodedLen(len(b)))
-	copy(text, `\x`)
-	hex.Encode(text[2:], b)
-	return text
+	return appendBytea(make([]byte, 0, 2+hex.EncodedLen(len(b))), b)
+}
+
+func appendBytea(dst, b []byte) []byte {
+	return hex.AppendEncode(append(dst, `\x`...), b)
 }

@@ -30,14 +30,8 @@ type recordValuer interface{ IdemValues() []any }
 // fields without the caller's, in order.
 func encodeInputs(d *decoder, in []any, caller []any) ([]Value, *Error) {
 	values := make([]Value, len(d.fields))
-	var own []*boundField
-	for _, f := range d.fields {
-		if f.From != FromCaller {
-			own = append(own, f)
-		}
-	}
 	var faults faultList
-	if err := encodeFields(own, in, values, &faults); err != nil {
+	if err := encodeFields(d.own, in, values, &faults); err != nil {
 		return nil, err
 	}
 	if err := d.decodeCaller(caller, values); err != nil {
@@ -76,12 +70,12 @@ func encodeFields(fields []*boundField, in []any, values []Value, faults *faultL
 	}
 	for i, f := range fields {
 		v, err := f.encode(in[i])
-		var fault *encodeFault
-		switch {
-		case errors.As(err, &fault):
-			faults.add(f.pointer+fault.pointer, fault.valueFault)
-		case err != nil:
-			return internalError(fmt.Errorf("field %s: %w", f.Name, err))
+		if err != nil {
+			fault := new(*encodeFault) // here, since it is allocated
+			if !errors.As(err, fault) {
+				return internalError(fmt.Errorf("field %s: %w", f.Name, err))
+			}
+			faults.add(f.pointer+(*fault).pointer, (*fault).valueFault)
 		}
 		values[f.index] = v
 	}
