@@ -27,7 +27,7 @@ func bytesGroup(ctx context.Context, b *bench) (*section, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.close()
+	defer f.close() //nolint:errcheck // nothing of it is wanted any more
 	pool, err := f.pool(ctx, 1)
 	if err != nil {
 		return nil, err

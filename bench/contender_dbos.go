@@ -39,7 +39,7 @@ func (f *field) addDBOS(ctx context.Context) error {
 	if err := dbos.Launch(app); err != nil {
 		return err
 	}
-	f.closes = append(f.closes, func() error { dbos.Shutdown(app, 5*time.Second); return nil })
+	f.closes = append(f.closes, func() error { return dbos.Shutdown(app, 5*time.Second) })
 	f.all = append(f.all, contender{name: dbosCall, keyed: true, base: bareInsert, run: func(_ context.Context, r request) error {
 		handle, err := dbos.RunWorkflow(app, workflow, payment{OrderID: r.order, Amount: amount}, dbos.WithWorkflowID(r.key))
 		if err != nil {

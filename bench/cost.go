@@ -27,7 +27,7 @@ func costGroup(ctx context.Context, b *bench) (*section, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.close()
+	defer f.close() //nolint:errcheck // nothing of it is wanted any more
 	cells, err := f.cells(ctx, f.all, 1)
 	if err != nil {
 		return nil, err

@@ -36,19 +36,19 @@ var full = extent{
 		{0, 1}, {0, 16}, {0, 64},
 		{time.Millisecond, 1}, {time.Millisecond, 8}, {time.Millisecond, 64},
 	},
-	rounds: 25, others: 5, slice: 100 * time.Millisecond,
-	costRounds: 15, costRequests: 100, bytesRequests: 2000,
+	rounds: 13, others: 3, slice: 100 * time.Millisecond,
+	costRounds: 15, costRequests: 100, bytesRequests: 1000,
 	fewKeys: 10_000, manyKeys: 10_000_000,
-	sweep: 300_000, sweepClients: 8, sweepSlice: 250 * time.Millisecond,
+	sweep: 200_000, sweepClients: 8, sweepSlice: 250 * time.Millisecond,
 	outbox: 20_000, operations: []int{10, 100, 1000},
 }
 
 // quick is what a change is checked with.
 var quick = extent{
-	rounds: 9, slice: 50 * time.Millisecond,
+	rounds: 7, slice: 50 * time.Millisecond,
 	costRounds: 9, costRequests: 60, bytesRequests: 400,
 	fewKeys: 10_000, manyKeys: 500_000,
-	sweep: 60_000, sweepClients: 8, sweepSlice: 150 * time.Millisecond,
+	sweep: 40_000, sweepClients: 8, sweepSlice: 150 * time.Millisecond,
 	outbox: 5_000, operations: []int{10},
 }
 

@@ -42,7 +42,7 @@ func (b *bench) loadAt(ctx context.Context, url string, s setting, rounds int) (
 	if err != nil {
 		return nil, err
 	}
-	defer f.close()
+	defer f.close() //nolint:errcheck // nothing of it is wanted any more
 	o := options{clients: s.clients, rounds: rounds, slice: b.slice}
 	cells, err := f.cells(ctx, f.all, s.clients)
 	if err != nil {

@@ -31,11 +31,11 @@ type options struct {
 
 func main() {
 	o := options{}
-	flag.BoolVar(&o.quick, "quick", false, "every wanted figure in under two minutes, with fewer rounds, settings and keys")
+	flag.BoolVar(&o.quick, "quick", false, "every wanted figure in about two minutes, with fewer rounds, settings and keys")
 	flag.StringVar(&o.groups, "groups", "", "measure only these, separated by commas: "+strings.Join(groupNames(), ", "))
 	flag.StringVar(&o.report, "report", "", "write the report into this Markdown file, between its markers, and the plots into a folder named like it; wants all groups")
 	flag.IntVar(&o.keys, "keys", 0, "keys in the big table of the group keys (10,000,000; -quick: 500,000)")
-	flag.IntVar(&o.rounds, "rounds", 0, "interleaved rounds at the settings of the wanted figures (25; -quick: 9)")
+	flag.IntVar(&o.rounds, "rounds", 0, "interleaved rounds at the settings of the wanted figures (13; -quick: 7)")
 	flag.DurationVar(&o.slice, "slice", 0, "time of one contender in one round (100ms; -quick: 50ms; -sweep: 250ms)")
 	flag.BoolVar(&o.durable, "durable", true, "the server syncs each commit to disk, as in production")
 	flag.IntVar(&o.clients, "clients", 8, "requests at once, of -sweep and -outbox")

@@ -47,7 +47,7 @@ func outboxGroup(ctx context.Context, b *bench) (*section, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := outboxBeside(ctx, url, options{clients: b.sweepClients, outbox: b.extent.outbox})
+	text, err := outboxBeside(ctx, url, options{clients: b.sweepClients, outbox: b.outbox})
 	if err != nil {
 		return nil, err
 	}

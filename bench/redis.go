@@ -75,7 +75,7 @@ func (s *redisServer) awaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	client := redis.NewClient(&redis.Options{Addr: s.address, MaxRetries: -1})
-	defer client.Close()
+	defer client.Close() //nolint:errcheck // the server is asked, not kept
 	for {
 		err := client.Ping(ctx).Err()
 		if err == nil {

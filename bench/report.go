@@ -40,7 +40,13 @@ func document(b *bench, sections []*section) string {
 // machine is what this runs on.
 func machine() string {
 	return fmt.Sprintf("%d cores (%s) and %s of memory, shared by clients and servers, Linux %s, load %s",
-		runtime.NumCPU(), procLine("/proc/cpuinfo", "model name"), memory(), procWord("/proc/sys/kernel/osrelease"), procWord("/proc/loadavg"))
+		runtime.NumCPU(), procLine("/proc/cpuinfo", "model name"), memory(), kernel(), procWord("/proc/loadavg"))
+}
+
+// kernel is the version, without the name of who built it.
+func kernel() string {
+	version, _, _ := strings.Cut(procWord("/proc/sys/kernel/osrelease"), "-")
+	return version
 }
 
 func memory() string {

@@ -38,7 +38,7 @@ func sweepGroup(ctx context.Context, b *bench) (*section, error) {
 	if err != nil {
 		return nil, err
 	}
-	beside, err := sweepBeside(ctx, url, options{clients: b.sweepClients, slice: b.sweepSlice, sweep: b.extent.sweep})
+	beside, err := sweepBeside(ctx, url, options{clients: b.sweepClients, slice: b.sweepSlice, sweep: b.sweep})
 	if err != nil {
 		return nil, err
 	}
