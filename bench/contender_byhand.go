@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/bench/internal/api"
 	"github.com/idemgen/idemgen/bench/internal/db"
 )
 
@@ -46,12 +45,6 @@ func insertPayment(pool *pgxpool.Pool) func(ctx context.Context, in payment, key
 		}
 		return json.Marshal(row)
 	}
-}
-
-// recordPayment is the business part for idemgen's Go handler.
-func recordPayment(ctx context.Context, q *db.Queries, in api.RecordPaymentInput) (api.RecordPaymentOutput, error) {
-	row, err := q.CreatePayment(ctx, db.CreatePaymentParams{TenantID: in.TenantID, OrderID: in.OrderID, Amount: in.Amount})
-	return api.RecordPaymentOutput(row), err
 }
 
 // textbook is the transaction that a careful team writes by hand: look for the

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/bench/internal/api"
+	"github.com/idemgen/idemgen/bench/internal/steps"
 )
 
 // contender records a payment for an order, once per key, or what is the limit of
@@ -127,7 +128,7 @@ func idemgenContenders(pool *pgxpool.Pool) ([]contender, error) {
 	caller := api.Caller{TenantID: tenant}
 	svc, err := api.New(pool, api.Options{
 		Caller: func(*http.Request) (api.Caller, error) { return caller, nil },
-		Go:     api.Funcs{RecordPayment: recordPayment},
+		Go:     api.Funcs{RecordPayment: steps.RecordPayment},
 	})
 	if err != nil {
 		return nil, err
